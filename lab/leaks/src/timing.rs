@@ -79,7 +79,7 @@ pub fn measure(
         });
         // Both run once, so that neither class pays for cold caches.
         for (_, batch) in &made {
-            sample(engine, subject, batch, &mut NoClock)?;
+            sample(engine, subject, batch, &mut ClockUnavailable)?;
         }
         for _ in 0..left.min(SAMPLES_PER_PAIR as u64) {
             let (class, batch) = &made[coin.below(2)];
@@ -134,9 +134,9 @@ pub fn row(subject: &str, leaf: Cow<'static, str>, threads: &[CroppedTests]) -> 
 }
 
 /// A clock that measures nothing.
-struct NoClock;
+struct ClockUnavailable;
 
-impl SampleClock for NoClock {
+impl SampleClock for ClockUnavailable {
     fn time<T>(&mut self, body: impl FnOnce() -> T) -> (T, u64) {
         (body(), 0)
     }

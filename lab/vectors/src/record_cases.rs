@@ -99,7 +99,7 @@ pub fn to_records(cases: &[RecordCase]) -> Result<Records<'static>, String> {
 pub fn read_results(shape: Shape, records: &Records<'_>, mut outcomes: Outcomes) -> Vec<RecordResult> {
     let short: Vec<_> = (0..records.len).map(|record| outcomes.short_len(0, record)).collect();
     let part = outcomes.part_mut(0);
-    let bytes_of = |span: Span| span.of(part.output).unwrap_or_default();
+    let bytes_of = |span: Span| span.slice(part.output).unwrap_or_default();
     (0..records.len)
         .map(|record| {
             let status = part.statuses[record];

@@ -315,7 +315,7 @@ impl LoadedProvider {
     /// Returns the engines of this process, which are created at first use and shared by all providers with the same
     /// settings.
     fn engines(&self, is_fibre: bool) -> Result<Arc<Accelerator>, ProviderError> {
-        let make = || shared_engines(AcceleratorSettings::of(&self.0.config));
+        let make = || shared_engines(AcceleratorSettings::from_config(&self.0.config));
         let engines = self.0.engines.get_or_try_make(|| match is_fibre {
             false => Ok(make()),
             true => with_large_stack(true, make),
@@ -325,7 +325,7 @@ impl LoadedProvider {
 
     /// Returns the engines that verify on the threads of callers, which are created at first use.
     fn verifier(&self) -> Result<Arc<Accelerator>, ProviderError> {
-        let settings = || AcceleratorSettings::of(&self.0.config).for_verification();
+        let settings = || AcceleratorSettings::from_config(&self.0.config).for_verification();
         let verifier = self.0.verifier.get_or_make(|| shared_engines(settings()));
         verifier.clone().map_err(ProviderError::Accelerator)
     }
@@ -399,7 +399,7 @@ struct AcceleratorSettings {
 const SCALAR: &str = "scalar";
 
 impl AcceleratorSettings {
-    fn of(config: &Config) -> Self {
+    fn from_config(config: &Config) -> Self {
         match config.mode {
             OperationMode::Local => {
                 Self { names: config.engines.clone(), threads: config.threads, nice: config.nice }
@@ -529,7 +529,7 @@ mod tests {
     #[test]
     fn single_verifications_have_tables_beside_lanes_too() {
         let (config, _) = Config::read(|_| None, |_| None).unwrap();
-        let verifier = shared_engines(AcceleratorSettings::of(&config).for_verification()).unwrap();
+        let verifier = shared_engines(AcceleratorSettings::from_config(&config).for_verification()).unwrap();
         assert_eq!(verifier.engine_names().collect::<Vec<_>>(), [SCALAR]);
         assert!(verifier.max_prepared_bytes() > 0);
     }
@@ -538,9 +538,12 @@ mod tests {
     fn only_allowed_engines_verify() {
         let (config, _) = Config::read(|_| None, |_| None).unwrap();
         let config = Config { engines: Some(vec!["lanes".to_owned()]), ..config };
-        let settings = AcceleratorSettings::of(&config);
+        let settings = AcceleratorSettings::from_config(&config);
         assert_eq!(settings.clone().for_verification(), settings);
         let both = Config { engines: Some(vec!["lanes".to_owned(), SCALAR.to_owned()]), ..config };
-        assert_eq!(AcceleratorSettings::of(&both).for_verification(), AcceleratorSettings::scalar(both.nice));
+        assert_eq!(
+            AcceleratorSettings::from_config(&both).for_verification(),
+            AcceleratorSettings::scalar(both.nice)
+        );
     }
 }

@@ -108,7 +108,7 @@ impl PythonKeys {
         let aad = PassedData::read(aad)?;
         let compute = |call: &ColumnCall| {
             let keys = call.keys.columns(&[key, iv_key.unwrap_or(key)])?;
-            let aads = Beside::data(&aad, &call.column)?;
+            let aads = AlignedColumn::data(&aad, &call.column)?;
             let ids = ids.as_ref().map(|ids| ids.beside("row id", &call.column)).transpose()?;
             call.compute(|index, chunk| {
                 let mut options = Encryption::new(key, cipher).iv(iv).aad(aads.of_chunk(index));
@@ -139,7 +139,7 @@ impl PythonKeys {
         let aad = PassedData::read(aad)?;
         let compute = |call: &ColumnCall| {
             let keys = call.keys.columns(&[key])?;
-            let aads = Beside::data(&aad, &call.column)?;
+            let aads = AlignedColumn::data(&aad, &call.column)?;
             call.compute(|index, chunk| {
                 let options = Decryption::new(key, cipher).aad(aads.of_chunk(index));
                 decrypt(keys, chunk, &options, call.on_error)
@@ -169,7 +169,7 @@ impl PythonKeys {
         let aad = PassedData::read(aad)?;
         let compute = |call: &ColumnCall| {
             let keys = call.keys.columns(&[key, to_key])?;
-            let aads = Beside::data(&aad, &call.column)?;
+            let aads = AlignedColumn::data(&aad, &call.column)?;
             call.compute(|index, chunk| {
                 let present = Decryption::new(key, from).aad(aads.of_chunk(index));
                 translate(keys, chunk, &Translation::new(present, to_key, to), call.on_error)
@@ -414,7 +414,7 @@ type TokenFunction =
 impl TokenCall<'_> {
     fn compute(&self, call: &ColumnCall, function: TokenFunction) -> Result<ChunkResults, ColumnError> {
         let keys = call.keys.columns(&[self.key])?;
-        let tweaks = Beside::read("tweak", &self.tweak, &call.column)?;
+        let tweaks = AlignedColumn::read("tweak", &self.tweak, &call.column)?;
         call.compute(|index, chunk| {
             let options = TokenOptions::new(self.key, self.alg, &self.format).tweak(tweaks.of_chunk(index));
             function(keys, chunk, &options, call.on_error)
@@ -435,13 +435,13 @@ fn token_format(
 }
 
 /// Associated data or tweaks beside each chunk of a column.
-enum Beside<'a> {
+enum AlignedColumn<'a> {
     None,
     Constant(&'a [u8]),
     Chunks(Vec<ArrayRef>),
 }
 
-impl<'a> Beside<'a> {
+impl<'a> AlignedColumn<'a> {
     fn data(data: &'a PassedData, column: &PassedColumn) -> Result<Self, ColumnError> {
         Self::read("associated data", data, column)
     }

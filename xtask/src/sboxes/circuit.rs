@@ -55,7 +55,7 @@ impl CircuitGate {
     }
 
     /// Returns the gate's value for every input.
-    pub(super) fn of(self, signals: &[Truth]) -> Truth {
+    pub(super) fn apply(self, signals: &[Truth]) -> Truth {
         let [a, b, c] = self.operands.map(|operand| signals[operand]);
         let pick = |select: Truth, yes: Truth, no: Truth| (select & yes) | (!select & no);
         let row = |row: u32| u64::from(self.table >> row & 1).wrapping_neg();
@@ -69,7 +69,7 @@ impl Circuit {
     pub(super) fn signals(&self) -> Vec<Truth> {
         let mut signals = VARIABLES.to_vec();
         for gate in &self.gates {
-            signals.push(gate.of(&signals));
+            signals.push(gate.apply(&signals));
         }
         signals
     }

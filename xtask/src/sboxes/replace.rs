@@ -90,7 +90,7 @@ fn freedom(circuit: &Circuit, replaced: usize, signals: &[Truth]) -> (Truth, Vec
         let gate = circuit.gates[at - INPUTS];
         depends[at] = gate.operands.iter().any(|operand| depends[*operand]);
         if depends[at] {
-            changed[at] = gate.of(&changed);
+            changed[at] = gate.apply(&changed);
         } else {
             free.push(at);
         }

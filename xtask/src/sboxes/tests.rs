@@ -25,7 +25,7 @@ fn gates_number_their_rows_as_vpternlog_does() {
     for row in 0..8_usize {
         let gate = CircuitGate { table: 1 << row, operands: [0, 1, 2] };
         let is_one = |at: usize| if row >> (2 - at) & 1 == 1 { VARIABLES[at] } else { !VARIABLES[at] };
-        assert_eq!(gate.of(&VARIABLES), is_one(0) & is_one(1) & is_one(2));
+        assert_eq!(gate.apply(&VARIABLES), is_one(0) & is_one(1) & is_one(2));
     }
 }
 

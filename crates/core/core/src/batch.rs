@@ -40,7 +40,7 @@ impl<'a> Batch<'a> {
 
     /// Creates a batch of one task, with the caller's IVs and without slots.
     #[must_use]
-    pub fn of(task: impl Into<BatchTask>, records: Records<'a>) -> Self {
+    pub fn uniform(task: impl Into<BatchTask>, records: Records<'a>) -> Self {
         Self::new(Column::One(task.into()), records)
     }
 

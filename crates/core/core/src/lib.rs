@@ -64,7 +64,7 @@ pub use key::{
 };
 pub use key_type::KeyType;
 pub use operation::{NonceInput, Operation, OperationInputs, OperationSet, SecondInput};
-pub use outcome::{Outcomes, PartMut};
+pub use outcome::{OutcomeWriter, Outcomes};
 pub use process::{ForkSafeCell, ProcessLocal, ProcessMark};
 pub use records::{RecordRow, Records, ResolvedRecord, RowInput, RowRecords};
 pub use scheme::{

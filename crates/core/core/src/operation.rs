@@ -242,9 +242,9 @@ impl OperationSet {
         let entry = self.entries.get(index)?;
         let extra = match entry.extra {
             SecondInputEntry::None => SecondInput::None,
-            SecondInputEntry::Signature(span) => SecondInput::Signature(span.of(&self.data)?),
+            SecondInputEntry::Signature(span) => SecondInput::Signature(span.slice(&self.data)?),
             SecondInputEntry::Hedged(span) => {
-                SecondInput::NonceInput(NonceInput::Hedged(span.of(&self.data)?.try_into().ok()?))
+                SecondInput::NonceInput(NonceInput::Hedged(span.slice(&self.data)?.try_into().ok()?))
             }
             SecondInputEntry::Deterministic(digest) => {
                 SecondInput::NonceInput(NonceInput::Deterministic(digest))
@@ -252,7 +252,7 @@ impl OperationSet {
         };
         let key = self.keys.get(entry.key as usize)?;
         // Not checked again: `push` has checked the same inputs against the same shape.
-        let inputs = OperationInputs { key, input: entry.input.of(&self.data)?, extra };
+        let inputs = OperationInputs { key, input: entry.input.slice(&self.data)?, extra };
         Some(Operation { shape: self.shape, inputs })
     }
 

@@ -33,7 +33,7 @@ struct OutcomePart {
 }
 
 /// The outcome of one [`Records`](crate::Records) of a run, for an engine to write.
-pub struct PartMut<'a> {
+pub struct OutcomeWriter<'a> {
     /// The status of each record.
     pub statuses: &'a mut [Status],
     /// The output buffer.
@@ -44,7 +44,7 @@ pub struct PartMut<'a> {
     pub short: &'a mut Vec<(u32, u32)>,
 }
 
-impl PartMut<'_> {
+impl OutcomeWriter<'_> {
     /// Marks the records of a window as pending, before an engine computes them. Outcomes can be reused: an old
     /// [`Status::Done`] must not hide a record that a kernel skips.
     #[inline]
@@ -73,7 +73,7 @@ impl PartMut<'_> {
     #[inline]
     pub fn place(&mut self, sink: OutputSink, len: usize) -> Result<&mut [u8], Status> {
         match sink {
-            OutputSink::Output(span) => span.of_mut(self.output).ok_or(Status::Malformed),
+            OutputSink::Output(span) => span.slice_mut(self.output).ok_or(Status::Malformed),
             OutputSink::Slot(slot) => self.slots.fill(slot, len).ok_or(Status::Malformed),
         }
     }
@@ -120,7 +120,7 @@ impl PartMut<'_> {
     pub fn wipe(&mut self, sink: OutputSink) {
         match sink {
             OutputSink::Slot(slot) => self.slots.clear(slot),
-            OutputSink::Output(span) => span.of_mut(self.output).into_iter().for_each(Zeroize::zeroize),
+            OutputSink::Output(span) => span.slice_mut(self.output).into_iter().for_each(Zeroize::zeroize),
         }
     }
 }
@@ -266,9 +266,9 @@ impl Outcomes {
     }
 
     /// Returns the outcome of the records at `part` for writing.
-    pub fn part_mut(&mut self, part: usize) -> PartMut<'_> {
+    pub fn part_mut(&mut self, part: usize) -> OutcomeWriter<'_> {
         let part = &mut self.parts[part];
-        PartMut {
+        OutcomeWriter {
             statuses: &mut self.statuses[part.first_status..part.first_status + part.statuses],
             output: &mut self.bytes[part.first_byte..part.first_byte + part.bytes],
             slots: &mut part.slots,
@@ -342,9 +342,9 @@ impl Drop for Outcomes {
 }
 
 /// Shows lengths only, because outputs may be secret.
-impl fmt::Debug for PartMut<'_> {
+impl fmt::Debug for OutcomeWriter<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "PartMut({} records, {} bytes)", self.statuses.len(), self.output.len())
+        write!(f, "OutcomeWriter({} records, {} bytes)", self.statuses.len(), self.output.len())
     }
 }
 

@@ -163,7 +163,7 @@ impl<'a> Records<'a> {
 
     /// Returns the records in order, each resolved against `shape`.
     pub fn resolve(&'a self, shape: Shape) -> impl Iterator<Item = Result<ResolvedRecord<'a>, Status>> {
-        RecordCursor::of(self).map(move |row| self.resolve_row(shape, row))
+        RecordCursor::new(self).map(move |row| self.resolve_row(shape, row))
     }
 
     /// Resolves the values of one record against `shape`. [`Records::resolve`] reads them from the columns in order.
@@ -232,7 +232,7 @@ impl<'a> Records<'a> {
     }
 
     fn bytes(&self, span: Span) -> Result<&[u8], Status> {
-        span.of(&self.data).ok_or(Status::Malformed)
+        span.slice(&self.data).ok_or(Status::Malformed)
     }
 
     fn output_len_of(&self, sink: OutputSink) -> Result<OutputSpace, Status> {
@@ -294,7 +294,7 @@ struct RecordCursor<'a> {
 }
 
 impl<'a> RecordCursor<'a> {
-    fn of(records: &'a Records<'a>) -> Self {
+    fn new(records: &'a Records<'a>) -> Self {
         Self {
             left: records.len,
             key: records.key.cursor(),

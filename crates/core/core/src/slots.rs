@@ -55,7 +55,7 @@ impl SecretSlots {
     #[inline]
     pub fn get(&self, slot: u32) -> Option<&[u8]> {
         let len = (*self.filled.get(slot as usize)?)?;
-        Span { len, ..*self.places.get(slot as usize)? }.of(&self.arena)
+        Span { len, ..*self.places.get(slot as usize)? }.slice(&self.arena)
     }
 
     /// Marks `len` bytes of a slot as filled and returns them for writing, or `None` if they do not fit.
@@ -63,12 +63,13 @@ impl SecretSlots {
         let place = *self.places.get(slot as usize)?;
         let len = u32::try_from(len).ok().filter(|len| *len <= place.len)?;
         self.filled[slot as usize] = Some(len);
-        Span { len, ..place }.of_mut(&mut self.arena)
+        Span { len, ..place }.slice_mut(&mut self.arena)
     }
 
     /// Zeroizes a slot and marks it as unfilled.
     pub fn clear(&mut self, slot: u32) {
-        if let Some(bytes) = self.places.get(slot as usize).and_then(|place| place.of_mut(&mut self.arena)) {
+        if let Some(bytes) = self.places.get(slot as usize).and_then(|place| place.slice_mut(&mut self.arena))
+        {
             zeroize::Zeroize::zeroize(bytes);
             self.filled[slot as usize] = None;
         }

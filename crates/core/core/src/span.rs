@@ -33,14 +33,14 @@ impl Span {
     /// Returns the bytes of the span, or `None` if the buffer is too short.
     #[must_use]
     #[inline]
-    pub fn of(self, buffer: &[u8]) -> Option<&[u8]> {
+    pub fn slice(self, buffer: &[u8]) -> Option<&[u8]> {
         buffer.get(self.range())
     }
 
     /// Returns the bytes of the span for writing, or `None` if the buffer is too short.
     #[must_use]
     #[inline]
-    pub fn of_mut(self, buffer: &mut [u8]) -> Option<&mut [u8]> {
+    pub fn slice_mut(self, buffer: &mut [u8]) -> Option<&mut [u8]> {
         buffer.get_mut(self.range())
     }
 

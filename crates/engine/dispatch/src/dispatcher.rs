@@ -85,7 +85,8 @@ impl Dispatcher {
         if shape.is_record() {
             return Err(unsupported(shape));
         }
-        let submission = Submission::new(Payload::Operations(set), QueueKey::of(shape), options.tenant);
+        let submission =
+            Submission::new(Payload::Operations(set), QueueKey::from_shape(shape), options.tenant);
         // Coalesced jobs wait for others on purpose, so they are not computed here one by one.
         let may_run_here = ops > 0 && !options.never_on_caller_thread && !options.coalesce;
         if may_run_here
@@ -109,8 +110,11 @@ impl Dispatcher {
     ) -> Result<Ticket, JobError> {
         check_complete(shape, &records)?;
         let dispatch = self.dispatch();
-        let submission =
-            Submission::new(Payload::Records(shape, Box::new(records)), QueueKey::of(shape), options.tenant);
+        let submission = Submission::new(
+            Payload::Records(shape, Box::new(records)),
+            QueueKey::from_shape(shape),
+            options.tenant,
+        );
         self.queue(dispatch, submission, options)
     }
 

@@ -96,7 +96,7 @@ impl BatchFlight {
     pub(crate) fn report(&self, took_ns: f64) -> FinishedBatch {
         let (engine, shape, ops) = (self.first_engine, self.shape, self.ops);
         let report = RunReport { engine, shape, ops, bytes: self.bytes(), took_ns };
-        FinishedBatch { report, shares: TenantShares::of(&self.items, self.predicted_ns) }
+        FinishedBatch { report, shares: TenantShares::from_items(&self.items, self.predicted_ns) }
     }
 }
 
@@ -141,7 +141,7 @@ pub(crate) struct TenantShares {
 }
 
 impl TenantShares {
-    fn of(items: &[QueueItem<Arc<Submission>>], predicted_ns: f64) -> Self {
+    fn from_items(items: &[QueueItem<Arc<Submission>>], predicted_ns: f64) -> Self {
         let mut runs = items.chunk_by(|one, other| one.tenant == other.tenant);
         let share = |run: &[QueueItem<_>]| (run[0].tenant, run.iter().map(|item| item.count).sum());
         let first = runs.next().map_or((0, 0), share);

@@ -17,7 +17,7 @@ use crate::worker::run_other;
 
 /// Computes a queued submission on this thread if nothing else runs or waits, and if it is cheap. Returns false if a
 /// worker must be woken for it.
-pub(crate) fn run_lone(dispatch: &Arc<DispatchState>, submission: &Submission) -> bool {
+pub(crate) fn run_single_on_poller(dispatch: &Arc<DispatchState>, submission: &Submission) -> bool {
     let Payload::Operations(set) = &submission.payload else { return false };
     let (ops, bytes) = (submission.len(), submission.bytes());
     let Some(decision) = dispatch.queues.take_lone(set.shape(), ops, bytes) else { return false };

@@ -73,7 +73,7 @@ pub(crate) enum QueueKey {
 
 impl QueueKey {
     /// Returns the key of the queue in which jobs of a shape wait.
-    pub(crate) fn of(shape: Shape) -> Self {
+    pub(crate) fn from_shape(shape: Shape) -> Self {
         Self::Engines(class_of(shape))
     }
 }

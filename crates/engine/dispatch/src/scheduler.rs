@@ -107,7 +107,7 @@ impl<O: ItemOwner> Scheduler<O> {
 
     /// Returns the queue of a shape. Engines of a new queue are probed when that is needed.
     pub(crate) fn unprobed_queue(&mut self, shape: Shape) -> usize {
-        let queue_key = QueueKey::of(shape);
+        let queue_key = QueueKey::from_shape(shape);
         self.find(queue_key)
             .unwrap_or_else(|| self.add(JobQueue::new(queue_key, Vec::new(), ProbeState::Nobody)))
     }
@@ -184,7 +184,7 @@ impl<O: ItemOwner> Scheduler<O> {
 
     /// Adds the engines that a probe has found, and ends the request.
     pub(crate) fn add_choices(&mut self, request: &ProbeRequest, mut choices: Vec<EngineChoice>) {
-        mark_quarantined(&self.quarantined, QueueKey::of(request.shape), &mut choices);
+        mark_quarantined(&self.quarantined, QueueKey::from_shape(request.shape), &mut choices);
         let queue = &mut self.queues[request.queue];
         queue.choices.extend(choices);
         (queue.probe_state, queue.is_probing) = (request.then, false);
@@ -317,11 +317,11 @@ impl<O: ItemOwner> Scheduler<O> {
 
     /// Returns the engines that offer a known shape, with their costs.
     pub(crate) fn choices(&self, shape: Shape) -> &[EngineChoice] {
-        self.find(QueueKey::of(shape)).map_or(&[], |queue| &self.queues[queue].choices)
+        self.find(QueueKey::from_shape(shape)).map_or(&[], |queue| &self.queues[queue].choices)
     }
 
     fn choice_mut(&mut self, shape: Shape, engine: usize) -> Option<&mut EngineChoice> {
-        let queue = self.find(QueueKey::of(shape))?;
+        let queue = self.find(QueueKey::from_shape(shape))?;
         self.queues[queue].choices.iter_mut().find(|choice| choice.engine == engine)
     }
 

@@ -92,9 +92,9 @@ impl SharedQueues {
     /// Returns the queue of a shape, or None if it is known that no engine offers it.
     fn queue_of(&self, state: &mut QueueState, shape: Shape) -> Option<usize> {
         let index = match self.blueprint.first_use_probe {
-            None => {
-                state.scheduler.queue_for(QueueKey::of(shape), || self.blueprint.choices(class_of(shape)))
-            }
+            None => state
+                .scheduler
+                .queue_for(QueueKey::from_shape(shape), || self.blueprint.choices(class_of(shape))),
             Some(_) => state.scheduler.unprobed_queue(shape),
         };
         state.scheduler.has_choices(index).then_some(index)
@@ -325,7 +325,7 @@ impl SharedQueues {
         count(&metrics.rerun, again.iter().map(|item| item.count as usize).sum());
         // The queue may have been replaced while nothing waited in it; this creates it again.
         let _ = self.queue_of(&mut state, shape);
-        state.scheduler.submit_again(QueueKey::of(shape), again);
+        state.scheduler.submit_again(QueueKey::from_shape(shape), again);
         self.note_pending(&mut state);
         drop(state);
         self.wake_all();

@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 
 use oarlock_core::JobError;
 
-use crate::lone::run_lone;
+use crate::lone::run_single_on_poller;
 use crate::results::Results;
 use crate::state::DispatchState;
 use crate::submission::{Submission, SubmissionEnd};
@@ -111,7 +111,7 @@ impl Future for Ticket {
         if this.call == WorkerWake::Due
             && this.may_run_here
             && submission.end() == SubmissionEnd::Live
-            && run_lone(&this.dispatch, submission)
+            && run_single_on_poller(&this.dispatch, submission)
         {
             this.call = WorkerWake::Made;
         }

@@ -85,7 +85,7 @@ pub struct VerifyTables<T> {
 
 impl<T> VerifyTables<T> {
     /// Returns the table for job `index` among the keys asked for.
-    pub fn of(&self, index: usize) -> Option<&T> {
+    pub fn get(&self, index: usize) -> Option<&T> {
         self.found.get(self.of_jobs[index] as usize)?.as_deref()
     }
 }

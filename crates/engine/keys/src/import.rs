@@ -88,7 +88,7 @@ pub(crate) fn bounded(bytes: &[u8]) -> Result<&[u8], KeyError> {
 
 /// Checks that bytes do not have another known structure. Damaged bytes pass: the parser describes the damage better.
 fn expect(expected: Structure, bytes: &[u8]) -> Result<&[u8], KeyError> {
-    match Structure::of(bounded(bytes)?) {
+    match Structure::from_der(bounded(bytes)?) {
         Ok(found) if found != expected => {
             Err(KeyError::Structure { expected: expected.name(), found: found.name() })
         }

@@ -6,7 +6,7 @@ use oarlock_core::{
 use oarlock_engine_kit::{DEFAULT_TABLE_BYTES, VerifyTableCache};
 
 use crate::cipher_mac;
-use crate::fault::{NAME, failed, not_offered};
+use crate::fault::{NAME, engine_failure, not_offered};
 use crate::leaves::{LeafChoice, Leaves};
 use crate::simd::Leaf;
 
@@ -119,7 +119,9 @@ impl Engine for LaneEngine {
     fn run(&self, jobs: &Jobs<'_>, out: &mut Outcomes) -> Result<(), EngineFault> {
         // Checked here, because the kernels index statuses and results by the job.
         if out.len() != jobs.len() {
-            return Err(failed("the outcomes do not match the jobs: make them with Outcomes::for_jobs"));
+            return Err(engine_failure(
+                "the outcomes do not match the jobs: make them with Outcomes::for_jobs",
+            ));
         }
         match *jobs {
             Jobs::Operations(shape, operations) => {

@@ -6,7 +6,7 @@
 
 use std::fmt::Debug;
 
-use oarlock_core::{BatchSize, EngineFault, MacAlg, Operation, Outcomes, PartMut, Records, Shape};
+use oarlock_core::{BatchSize, EngineFault, MacAlg, Operation, OutcomeWriter, Outcomes, Records, Shape};
 use oarlock_engine_kit::VerifyTableCache;
 
 use crate::curve25519::{self, field::FieldSimd};
@@ -43,7 +43,7 @@ pub(crate) trait RecordKernels: Debug + Send + Sync {
 /// Kernels of ciphers.
 pub(crate) trait CipherKernels: RecordKernels {
     /// Encrypts or decrypts accepted records of a part that is read as a cipher.
-    fn crypt(&self, shape: Shape, part: &RecordPart<'_>, records: &[RecordRef], out: &mut PartMut<'_>);
+    fn crypt(&self, shape: Shape, part: &RecordPart<'_>, records: &[RecordRef], out: &mut OutcomeWriter<'_>);
 }
 
 /// Kernels of hashes.
@@ -127,7 +127,7 @@ impl<S: BlockSimd> RecordKernels for AesKernels<S> {
 }
 
 impl<S: BlockSimd> CipherKernels for AesKernels<S> {
-    fn crypt(&self, shape: Shape, part: &RecordPart<'_>, records: &[RecordRef], out: &mut PartMut<'_>) {
+    fn crypt(&self, shape: Shape, part: &RecordPart<'_>, records: &[RecordRef], out: &mut OutcomeWriter<'_>) {
         aes::crypt(self.0, shape, part, records, out);
         self.0.clear_registers();
     }
@@ -144,7 +144,7 @@ impl<S: Simd> RecordKernels for DesKernels<S> {
 }
 
 impl<S: Simd> CipherKernels for DesKernels<S> {
-    fn crypt(&self, shape: Shape, part: &RecordPart<'_>, records: &[RecordRef], out: &mut PartMut<'_>) {
+    fn crypt(&self, shape: Shape, part: &RecordPart<'_>, records: &[RecordRef], out: &mut OutcomeWriter<'_>) {
         des::crypt(self.0, shape, part, records, out);
         self.0.clear_registers();
     }

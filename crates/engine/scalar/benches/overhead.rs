@@ -177,10 +177,10 @@ struct Set {
 
 impl Set {
     fn new(key_len: usize, iv_len: usize, len: usize, output_len: usize, tag_len: usize) -> Self {
-        Self::of(RECORDS, key_len, iv_len, len, output_len, tag_len)
+        Self::with_sizes(RECORDS, key_len, iv_len, len, output_len, tag_len)
     }
 
-    fn of(
+    fn with_sizes(
         count: usize,
         key_len: usize,
         iv_len: usize,
@@ -270,7 +270,7 @@ impl Set {
 fn records() {
     let cbc = |alg| Shape::Cipher { alg, mode: CipherMode::Cbc, direction: Direction::Encrypt };
     for count in [1, 16, 256, RECORDS] {
-        let set = Set::of(count, 16, 16, 48, 48, 0);
+        let set = Set::with_sizes(count, 16, 16, 48, 48, 0);
         let keys: Vec<_> = set.secrets.iter().map(|key| ffi::AesEncrypt::new(key).unwrap()).collect();
         set.compare(cbc(BlockCipher::Aes128), |index, iv, input, out| {
             keys[index].cbc(&mut iv.try_into().unwrap(), input, out);

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use oarlock_core::{EngineFault, OutputSink, PartMut, Shape, Span, Status};
+use oarlock_core::{EngineFault, OutcomeWriter, OutputSink, Shape, Span, Status};
 use oarlock_engine_kit::{OrderedRecords, RecordPart, RecordRef, StepRule};
 
 use crate::fault::not_offered;
@@ -13,7 +13,7 @@ use crate::prepare::{PrepareKey, PreparedKeyTable};
 pub(crate) struct RecordBatch<'a, 'o> {
     shape: Shape,
     part: &'a RecordPart<'a>,
-    out: PartMut<'o>,
+    out: OutcomeWriter<'o>,
 }
 
 /// The number of records from which a window costs less than the check of each record by itself.
@@ -24,7 +24,7 @@ const FEW: usize = 8;
 const WINDOW: usize = 256;
 
 impl<'a, 'o> RecordBatch<'a, 'o> {
-    pub(crate) fn new(shape: Shape, part: &'a RecordPart<'a>, out: PartMut<'o>) -> Self {
+    pub(crate) fn new(shape: Shape, part: &'a RecordPart<'a>, out: OutcomeWriter<'o>) -> Self {
         Self { shape, part, out }
     }
 
@@ -103,7 +103,7 @@ impl<'a, 'o> RecordBatch<'a, 'o> {
 fn accept_few<'l>(
     part: &RecordPart<'_>,
     list: &'l mut [RecordRef; FEW],
-    out: &mut PartMut<'_>,
+    out: &mut OutcomeWriter<'_>,
 ) -> &'l [RecordRef] {
     let mut count = 0;
     for (index, status) in (0..).zip(&mut out.statuses[..part.len()]) {
@@ -123,7 +123,7 @@ fn accept_many<'l>(
     part: &RecordPart<'_>,
     window: Range<usize>,
     list: &'l mut OrderedRecords,
-    out: &mut PartMut<'_>,
+    out: &mut OutcomeWriter<'_>,
 ) -> &'l [RecordRef] {
     // Equal costs keep the order of the batch. Prefetching gains nothing here: the CPU's own is fast enough for one
     // record after the other.
@@ -197,14 +197,14 @@ impl<'a> AcceptedRecord<'a> {
     #[inline(always)]
     fn bytes(&self, span: Span) -> &'a [u8] {
         // unreachable because accepted spans are in bounds
-        span.of(self.part.data()).unwrap_or_default()
+        span.slice(self.part.data()).unwrap_or_default()
     }
 }
 
 /// The output of one record.
 pub(crate) struct RecordTarget<'o> {
     index: u32,
-    out: PartMut<'o>,
+    out: OutcomeWriter<'o>,
 }
 
 impl RecordTarget<'_> {
@@ -214,13 +214,13 @@ impl RecordTarget<'_> {
         record.part.output_bytes(&record.record, 0, &mut self.out)
     }
 
-    /// As [`PartMut::place`].
+    /// As [`OutcomeWriter::place`].
     #[inline(always)]
     pub(crate) fn output(&mut self, sink: OutputSink, len: usize) -> Result<&mut [u8], Status> {
         self.out.place(sink, len)
     }
 
-    /// Writes a result, as [`PartMut::write`]. A shorter span takes the leading bytes.
+    /// Writes a result, as [`OutcomeWriter::write`]. A shorter span takes the leading bytes.
     #[inline(always)]
     pub(crate) fn write<const N: usize>(
         &mut self,
@@ -242,7 +242,7 @@ impl RecordTarget<'_> {
         self.write(OutputSink::Output(span), tag)
     }
 
-    /// As [`PartMut::shorten`].
+    /// As [`OutcomeWriter::shorten`].
     pub(crate) fn shorten(&mut self, sink: OutputSink, len: usize) -> Result<(), OpError> {
         Ok(self.out.shorten(self.index as usize, sink, len)?)
     }

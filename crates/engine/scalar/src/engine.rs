@@ -5,7 +5,7 @@ use std::sync::Arc;
 use oarlock_core::{BatchSize, Engine, EngineFault, Jobs, Outcomes, Shape, TableUsage};
 use oarlock_engine_kit::{DEFAULT_TABLE_BYTES, VerifyTableCache};
 
-use crate::fault::{NAME, failed, not_offered};
+use crate::fault::{NAME, engine_failure, not_offered};
 use crate::{operations, records, tables};
 
 /// An engine that computes with AWS-LC, one job at a time. On request it verifies with tables of keys that recur.
@@ -110,7 +110,9 @@ impl Engine for ScalarEngine {
             return Err(not_offered(shape));
         }
         if out.len() != jobs.len() {
-            return Err(failed("the outcomes do not match the jobs: make them with Outcomes::for_jobs"));
+            return Err(engine_failure(
+                "the outcomes do not match the jobs: make them with Outcomes::for_jobs",
+            ));
         }
         match jobs {
             Jobs::Operations(_, operations) if !shape.is_record() => {
@@ -119,7 +121,9 @@ impl Engine for ScalarEngine {
                 operations::run(shape, operations, &verdicts.unwrap_or_default(), out)
             }
             Jobs::Records(_, parts) if shape.is_record() => records::run(shape, parts, out),
-            _ => Err(failed("the shape and the jobs differ: one is of records, the other of operations")),
+            _ => Err(engine_failure(
+                "the shape and the jobs differ: one is of records, the other of operations",
+            )),
         }
     }
 }

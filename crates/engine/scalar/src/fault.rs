@@ -6,7 +6,7 @@ use oarlock_core::{EngineFault, Shape};
 pub(crate) const NAME: &str = "scalar";
 
 /// Returns a fault with a fixed reason.
-pub(crate) fn failed(reason: &str) -> EngineFault {
+pub(crate) fn engine_failure(reason: &str) -> EngineFault {
     EngineFault::Failed { engine: NAME, reason: reason.into() }
 }
 

@@ -2,7 +2,7 @@
 
 use oarlock_core::{EngineFault, Status};
 
-use crate::fault::failed;
+use crate::fault::engine_failure;
 use crate::ffi::LibraryError;
 
 /// An error that leaves one job without a result.
@@ -35,7 +35,7 @@ impl OpError {
     pub(crate) fn status(self) -> Result<Status, EngineFault> {
         match self {
             Self::Job(status) => Ok(status),
-            Self::Library(error) => Err(failed(&error.to_string())),
+            Self::Library(error) => Err(engine_failure(&error.to_string())),
         }
     }
 }

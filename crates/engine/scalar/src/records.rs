@@ -4,21 +4,21 @@ use oarlock_core::{CipherSpec, EngineFault, Outcomes, Records, Shape, Status};
 use oarlock_engine_kit::RecordPart;
 
 use crate::batch::RecordBatch;
-use crate::fault::failed;
+use crate::fault::engine_failure;
 use crate::{aead, chain, cipher, digest, fpe, mac, translate, wrap};
 
 /// Computes every record of every part into `out`.
 pub(crate) fn run(shape: Shape, parts: &[&Records<'_>], out: &mut Outcomes) -> Result<(), EngineFault> {
     const MISMATCH: &str = "the outcomes do not match the records: make them with Outcomes::for_jobs";
     if out.parts() != parts.len() {
-        return Err(failed(MISMATCH));
+        return Err(engine_failure(MISMATCH));
     }
     for (index, records) in parts.iter().enumerate() {
         let out = out.part_mut(index);
         // The index of an accepted record has 32 bits.
         let is_countable = u32::try_from(records.len).is_ok();
         if !is_countable || out.statuses.len() != records.len || out.output.len() != records.output_len {
-            return Err(failed(MISMATCH));
+            return Err(engine_failure(MISMATCH));
         }
         // If a column ends early, the records past its end have no meaning.
         let covered = records.covered();

@@ -82,12 +82,12 @@ fn main() {
     let open = table(&|| KeyPolicy::any_data(KeyType::Des));
     let counted = table(&|| KeyPolicy::any_data(KeyType::Des).max_uses(1 << 60));
 
-    let plain = Batch::of(TASK, records.clone());
+    let plain = Batch::uniform(TASK, records.clone());
     let mut few_refused = plain.clone();
     let mut with_unknown = order.clone();
     with_unknown[77] = KeySource::Table(9_999);
     few_refused.records.key = Column::Each(with_unknown.into());
-    let mut made = Batch::of(TASK, records.clone());
+    let mut made = Batch::uniform(TASK, records.clone());
     let iv_place = |n: usize| IvSource::Generated(OutputSink::Output(span((RECORDS * LEN) + 8 * n, 8)));
     made.iv_from = Column::Each((0..RECORDS).map(iv_place).collect());
     made.records.output_len += 8 * RECORDS;

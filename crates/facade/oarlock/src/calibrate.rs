@@ -117,10 +117,10 @@ fn measure_operations(engine: &dyn Engine, shape: Shape, lanes: BatchSize) -> Op
     let one = timing(best, fastest(engine, &jobs(best), Duration::ZERO)?);
     // Four slow groups would take long, and the fixed share of a slow batch is too small to matter.
     if one.took_ns > QUICK_NS || many == best {
-        return Some(CostFit::of(&[one], best)?.cost);
+        return Some(CostFit::from_timings(&[one], best)?.cost);
     }
     let took = fastest_of_each(engine, &[jobs(best), jobs(many)], STEADY)?;
-    Some(CostFit::of(&[timing(best, took[0]), timing(many, took[1])], best)?.cost)
+    Some(CostFit::from_timings(&[timing(best, took[0]), timing(many, took[1])], best)?.cost)
 }
 
 /// The time during which batches that are fitted together are measured by turns.
@@ -147,7 +147,7 @@ fn measure_records(engine: &dyn Engine, shape: Shape, lanes: BatchSize) -> Optio
         took_ns,
     };
     let timings: Vec<BatchTiming> = took.into_iter().enumerate().map(timing).collect();
-    Some(CostFit::of(&timings, lanes.preferred)?.cost)
+    Some(CostFit::from_timings(&timings, lanes.preferred)?.cost)
 }
 
 /// Returns the nanoseconds of the fastest run, after one run to warm up.

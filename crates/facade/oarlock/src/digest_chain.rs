@@ -189,7 +189,7 @@ mod tests {
                         for bytes in message[..len].chunks(piece) {
                             chain.update(&accelerator, bytes).unwrap();
                         }
-                        let expected = Digester::of(alg).unwrap().hash(&message[..len]);
+                        let expected = Digester::from_alg(alg).unwrap().hash(&message[..len]);
                         let found = chain.finish(&accelerator).unwrap();
                         assert_eq!(found, expected.as_ref(), "{engine} {alg} {len} in pieces of {piece}");
                     }

@@ -30,7 +30,7 @@ pub(crate) enum ColumnOutput {
 }
 
 impl Columns {
-    pub(crate) fn of(job: &RecordJob) -> Result<Self, PlanError> {
+    pub(crate) fn from_job(job: &RecordJob) -> Result<Self, PlanError> {
         job.check()?;
         let mut columns = Self::default();
         columns.value = columns.read(&job.value);

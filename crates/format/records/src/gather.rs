@@ -56,7 +56,7 @@ pub(crate) struct ResultSpans {
 const TAG_LEN: usize = 16;
 
 impl ResultSpans {
-    pub(crate) fn of(&self, what: ColumnOutput) -> Span {
+    pub(crate) fn span(&self, what: ColumnOutput) -> Span {
         match what {
             ColumnOutput::Result => self.result,
             ColumnOutput::Iv => self.iv,
@@ -141,7 +141,7 @@ impl GatheredColumns {
             tag: column(&self.tag, nothing),
             ..Records::default()
         };
-        let mut batch = Batch::of(plan.job.task(), records);
+        let mut batch = Batch::uniform(plan.job.task(), records);
         match &plan.job.operation {
             RowOperation::Encrypt { iv, .. } | RowOperation::Decrypt { iv, .. } => {
                 batch.iv_from = self.iv_from(iv);
@@ -180,8 +180,8 @@ impl GatheredColumns {
     ) -> Result<ResultSpans, RejectReason> {
         let spans = self.result_spans[record];
         let Some((format, _)) = plan.job.format() else { return Ok(spans) };
-        let text = self.texts[record].of(&self.data).and_then(|text| std::str::from_utf8(text).ok());
-        let numerals = spans.result.of(results).unwrap_or_default();
+        let text = self.texts[record].slice(&self.data).and_then(|text| std::str::from_utf8(text).ok());
+        let numerals = spans.result.slice(results).unwrap_or_default();
         let text = text.unwrap_or_default();
         let start = texts.len();
         let written = texts.append(format.max_len(text.len()), |out| format.write(text, numerals, out));
@@ -227,7 +227,7 @@ impl GatheredColumns {
     /// Adds the numerals of a text if the job makes tokens. Otherwise the text is the input itself.
     fn numerals(&mut self, row: &RowView<'_>, text: Span) -> Result<Span, RejectReason> {
         let Some((format, _)) = row.plan.job.format() else { return Ok(text) };
-        let own = text.of(&self.data).and_then(|text| std::str::from_utf8(text).ok()).unwrap_or_default();
+        let own = text.slice(&self.data).and_then(|text| std::str::from_utf8(text).ok()).unwrap_or_default();
         self.numerals.clear();
         let read = self.numerals.append(2 * own.len(), |out| format.read(own, out));
         read.map_err(RejectReason::Format)?;

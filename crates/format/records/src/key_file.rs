@@ -41,7 +41,7 @@ pub enum KeyFault {
          \"algorithms\", \"ivs\", \"counter\", \"nonce_field\", \"max_uses\", \"max_random_gcm\", \"mac_length\", \"weak_keys\", \
          \"version\", \"min_version\""
     )]
-    NotAKey {
+    KeyPathParser {
         /// The byte at which parsing failed, from 1.
         byte: usize,
     },
@@ -304,7 +304,7 @@ impl<F: Fn(&str) -> io::Result<Arc<dyn CounterStore>>> KeyFileLoader<F> {
     /// Returns the standing of the version that the line holds.
     fn standing(&self, line: &KeyFileLine<'_>) -> Result<VersionStanding, KeyFault> {
         let named = line.name.as_deref().and_then(split_version);
-        let range = |(base, found)| Some((base, found, self.loaded.versions.of(base)?));
+        let range = |(base, found)| Some((base, found, self.loaded.versions.range(base)?));
         match named.and_then(range) {
             None => Ok(VersionStanding::Newest),
             Some((base, found, VersionRange { newest, .. })) if found >= newest => {
@@ -333,7 +333,7 @@ impl<F: Fn(&str) -> io::Result<Arc<dyn CounterStore>>> KeyFileLoader<F> {
             Some(_) => Some(line.nonce_field(self.nonce_field, is_gcm)?),
             None => None,
         };
-        let encryption = LineEncryption::of(&operations, &algorithms, field);
+        let encryption = LineEncryption::from_policy(&operations, &algorithms, field);
         let mut policy = KeyPolicy::new().allow(operations).with(algorithms).ivs(ivs);
         if let (Some(path), Some(field)) = (&line.counter, field) {
             let counter = IvCounter::new((self.open)(path).map_err(KeyFault::Counter)?, field);
@@ -357,8 +357,9 @@ impl<'a> KeyFileLine<'a> {
     pub(crate) fn parse(line: &'a [u8]) -> Result<Self, KeyFault> {
         // A byte order mark may precede the first line.
         let line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line);
-        serde_json::from_slice(line)
-            .map_err(|error| unknown_field(&error).unwrap_or(KeyFault::NotAKey { byte: error.column() }))
+        serde_json::from_slice(line).map_err(|error| {
+            unknown_field(&error).unwrap_or(KeyFault::KeyPathParser { byte: error.column() })
+        })
     }
 
     pub(crate) fn version_range(&self) -> Result<VersionRange, KeyFault> {

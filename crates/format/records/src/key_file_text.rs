@@ -132,7 +132,7 @@ impl KeyFileText {
             return Err(RotationError::OlderVersion { base: base.to_owned() });
         }
         let index = self.loaded.names.find(name.as_bytes()).ok_or(RotationError::NoKey)?;
-        let mut range = self.loaded.versions.of(name).unwrap_or_default();
+        let mut range = self.loaded.versions.range(name).unwrap_or_default();
         let old_version = range.newest;
         if rotation.has_new_key {
             range.newest = old_version.checked_add(1).ok_or(RotationError::NoMoreVersions)?;

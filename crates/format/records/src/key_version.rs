@@ -30,7 +30,7 @@ pub struct KeyVersions(HashMap<Box<str>, VersionRange>);
 impl KeyVersions {
     /// Returns the versions of a key, which is named without a number. Returns None if the key's line has no number.
     #[must_use]
-    pub fn of(&self, base: &str) -> Option<VersionRange> {
+    pub fn range(&self, base: &str) -> Option<VersionRange> {
         self.0.get(base).copied()
     }
 
@@ -38,7 +38,7 @@ impl KeyVersions {
     #[must_use]
     pub fn older<'n>(&self, name: &'n str) -> Option<(&'n str, u32)> {
         split_version(name)
-            .filter(|(base, version)| self.of(base).is_some_and(|range| *version < range.newest))
+            .filter(|(base, version)| self.range(base).is_some_and(|range| *version < range.newest))
     }
 
     /// Returns the keys whose lines have numbers, and their versions.

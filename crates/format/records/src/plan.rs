@@ -79,7 +79,7 @@ impl FilePlan {
         format: FileFormat,
         chunk: &[u8],
     ) -> Result<(Self, usize), PlanError> {
-        let columns = Columns::of(&job)?;
+        let columns = Columns::from_job(&job)?;
         if is_utf16(chunk) {
             return Err(TextFault::Utf16.into());
         }

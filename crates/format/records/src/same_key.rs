@@ -53,7 +53,7 @@ impl SameKeyLine {
 
 impl LineEncryption {
     /// Returns the encryption that a policy of these parts allows; None if it allows no encryption.
-    pub(crate) fn of(
+    pub(crate) fn from_policy(
         operations: &[KeyOperation],
         algorithms: &[KeyAlgorithm],
         nonce_field: Option<[u8; 4]>,

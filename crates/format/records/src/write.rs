@@ -118,7 +118,7 @@ impl<'w> RowWriter<'w> {
 
     fn value(&mut self, result_spans: ResultSpans, write: u8, quote: &[u8], is_quoted: bool) {
         let (_, what) = self.plan.columns.writes[usize::from(write)];
-        let value = bytes(self.results, result_spans.of(what));
+        let value = bytes(self.results, result_spans.span(what));
         let job = &self.plan.job;
         let encoding =
             if what == ColumnOutput::Result { job.result_encoding() } else { job.encoding.of_binary() };
@@ -151,7 +151,7 @@ impl<'w> RowWriter<'w> {
 }
 
 fn bytes(results: &[u8], span: Span) -> &[u8] {
-    span.of(results).unwrap_or_default()
+    span.slice(results).unwrap_or_default()
 }
 
 /// Returns the bytes before a new column. The caller omits the leading separator if the column is the first of an

@@ -88,7 +88,7 @@ impl Opener {
         self.has_failed |= opened.is_err();
         Ok(match opened? {
             OpenStep::NeedMore(missing) => Opened::NeedMore(missing),
-            OpenStep::Record(body, spans) => Opened::Record(spans.of(&wire[body])),
+            OpenStep::Record(body, spans) => Opened::Record(spans.record(&wire[body])),
         })
     }
 
@@ -277,7 +277,7 @@ struct OpenedRecordSpans {
 }
 
 impl OpenedRecordSpans {
-    fn of(self, body: &[u8]) -> OpenedRecord<'_> {
+    fn record(self, body: &[u8]) -> OpenedRecord<'_> {
         OpenedRecord {
             content: self.content,
             data: &body[self.data],

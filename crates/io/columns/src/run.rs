@@ -6,7 +6,7 @@ use oarlock_keytable::BatchOutcome;
 use crate::keys::{BatchLimits, row_fault};
 use crate::output::Computed;
 use crate::records::{BatchParts, BatchRecords};
-use crate::values::{ValueColumn, ValuePlace};
+use crate::values::{ValueColumn, ValueSpan};
 use crate::{ColumnError, ColumnKeys, RowFault};
 
 /// An operation on the rows of a column.
@@ -87,7 +87,7 @@ impl From<ColumnError> for RowError {
 /// The rows of a chunk that have a value.
 pub(crate) struct ChunkRows<'c> {
     pub(crate) values: &'c ValueColumn<'c>,
-    pub(crate) rows: &'c [(usize, ValuePlace)],
+    pub(crate) rows: &'c [(usize, ValueSpan)],
 }
 
 /// A row with its value.
@@ -141,7 +141,7 @@ struct Chunk {
     /// The row after the last one of the chunk.
     end: usize,
     /// The rows with a value.
-    rows: Vec<(usize, ValuePlace)>,
+    rows: Vec<(usize, ValueSpan)>,
     /// The place of each result, or the fault of the row, for the rows with a value.
     results: Vec<Result<Span, RowFault>>,
     /// The values that are read in place: the number of their buffer, and the first byte and the end in it.
@@ -258,7 +258,7 @@ impl Chunk {
                     computed.push_fault(row_fault(&self.outcome, failed, operation.key_names())?);
                 }
                 None => {
-                    let output = span.of(output).ok_or_else(too_short)?;
+                    let output = span.slice(output).ok_or_else(too_short)?;
                     let row = ChunkRow { index, value: values.bytes(*place) };
                     operation.push_result(&row, output, computed);
                 }

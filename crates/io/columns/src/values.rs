@@ -72,7 +72,7 @@ enum ValueLayout<'a> {
 
 /// The place of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct ValuePlace {
+pub(crate) struct ValueSpan {
     /// The number of the buffer.
     pub(crate) buffer: u32,
     pub(crate) start: usize,
@@ -183,7 +183,7 @@ impl<'a> ValueColumn<'a> {
 
     /// Returns the place of the value of a row, or `None` if the row is null.
     #[inline]
-    pub(crate) fn place(&self, row: usize) -> Result<Option<ValuePlace>, ColumnError> {
+    pub(crate) fn place(&self, row: usize) -> Result<Option<ValueSpan>, ColumnError> {
         let entry = match &self.dictionary {
             None => row,
             Some(rows) => {
@@ -210,7 +210,7 @@ impl<'a> ValueColumn<'a> {
 
     /// Returns the bytes of a place, which [`place`](Self::place) has returned.
     #[inline]
-    pub(crate) fn bytes(&self, place: ValuePlace) -> &'a [u8] {
+    pub(crate) fn bytes(&self, place: ValueSpan) -> &'a [u8] {
         &self.buffer(place.buffer)[place.start..place.start + place.len]
     }
 
@@ -231,7 +231,7 @@ impl<'a> ValueColumn<'a> {
 impl ValueLayout<'_> {
     /// Returns the place of a value, or the fault of the array.
     #[inline]
-    fn place(&self, entry: usize) -> Result<Option<ValuePlace>, &'static str> {
+    fn place(&self, entry: usize) -> Result<Option<ValueSpan>, &'static str> {
         let (start, end) = match self {
             Self::Nothing => return Ok(None),
             Self::Fixed { width, .. } => (entry * width, (entry + 1) * width),
@@ -256,7 +256,7 @@ impl ValueLayout<'_> {
         if end > bytes.len() {
             return Err("an offset lies behind the end of the values");
         }
-        Ok(Some(ValuePlace { buffer: 0, start, len }))
+        Ok(Some(ValueSpan { buffer: 0, start, len }))
     }
 }
 
@@ -273,11 +273,11 @@ fn view_place(
     view: u128,
     inline: &[u8],
     buffers: &[Buffer],
-) -> Result<ValuePlace, &'static str> {
+) -> Result<ValueSpan, &'static str> {
     let len = view as u32;
     if len <= MAX_INLINE {
         let start = entry * size_of::<u128>() + size_of::<u32>();
-        let place = ValuePlace { buffer: INLINE_BUFFER, start, len: len as usize };
+        let place = ValueSpan { buffer: INLINE_BUFFER, start, len: len as usize };
         return if start + place.len <= inline.len() { Ok(place) } else { Err("there are too few views") };
     }
     let (number, start) = ((view >> 64) as u32, (view >> 96) as u32 as usize);
@@ -285,7 +285,7 @@ fn view_place(
     if start + len as usize > bytes.len() {
         return Err("a view lies behind the end of its buffer");
     }
-    Ok(ValuePlace { buffer: number + 1, start, len: len as usize })
+    Ok(ValueSpan { buffer: number + 1, start, len: len as usize })
 }
 
 fn small<T: ByteArrayType<Offset = i32>>(array: &dyn Array) -> ValueLayout<'_> {

@@ -36,18 +36,18 @@ impl fmt::Display for RecordOwner {
 /// The result of [`attach`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use = "a direction may have stayed in user space"]
-pub struct Attached {
+pub struct AttachedDirections {
     /// The side that seals records.
     pub sent_by: RecordOwner,
     /// The side that opens records.
     pub received_by: RecordOwner,
     /// The reasons of the directions that stay in user space; empty if none does.
-    pub why_not: Vec<StaysInUserSpace>,
+    pub why_not: Vec<UserSpaceReason>,
 }
 
 /// The reason that a direction stays in user space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum StaysInUserSpace {
+pub enum UserSpaceReason {
     /// The kernel attaches no TLS to the socket, so both directions stay.
     #[error("sending and receiving stay in user space: {0}")]
     Both(KernelRefusal),
@@ -96,14 +96,19 @@ pub enum StaysInUserSpace {
 ///
 /// Errors are reasons of the result. If a direction stays in user space, the program continues as before: nothing was
 /// sent or read.
-pub fn attach(stream: &TcpStream, sending: &KernelKeys, receiving: &KernelKeys, leftover: &[u8]) -> Attached {
-    let mut result = Attached {
+pub fn attach(
+    stream: &TcpStream,
+    sending: &KernelKeys,
+    receiving: &KernelKeys,
+    leftover: &[u8],
+) -> AttachedDirections {
+    let mut result = AttachedDirections {
         sent_by: RecordOwner::UserSpace,
         received_by: RecordOwner::UserSpace,
         why_not: Vec::new(),
     };
     if let Err(refusal) = set_ulp(stream) {
-        result.why_not.push(StaysInUserSpace::Both(refusal));
+        result.why_not.push(UserSpaceReason::Both(refusal));
         result.why_not.extend(leftover_reason(leftover));
         return result;
     }
@@ -125,10 +130,10 @@ pub fn attach(stream: &TcpStream, sending: &KernelKeys, receiving: &KernelKeys, 
 ///
 /// # Errors
 /// The reason that the connection stays in user space.
-pub fn prepare(stream: &impl AsFd) -> Result<(), StaysInUserSpace> {
+pub fn prepare(stream: &impl AsFd) -> Result<(), UserSpaceReason> {
     match low_unsent_limit() {
-        Some(limit) => Err(StaysInUserSpace::UnsentLimit { limit }),
-        None => set_ulp(stream).map_err(StaysInUserSpace::Both),
+        Some(limit) => Err(UserSpaceReason::UnsentLimit { limit }),
+        None => set_ulp(stream).map_err(UserSpaceReason::Both),
     }
 }
 
@@ -136,15 +141,15 @@ pub fn prepare(stream: &impl AsFd) -> Result<(), StaysInUserSpace> {
 ///
 /// # Errors
 /// The reason that sending stays in user space.
-pub fn attach_sending(stream: &impl AsFd, sending: &KernelKeys) -> Result<(), StaysInUserSpace> {
-    set_ulp(stream).map_err(StaysInUserSpace::Both)?;
+pub fn attach_sending(stream: &impl AsFd, sending: &KernelKeys) -> Result<(), UserSpaceReason> {
+    set_ulp(stream).map_err(UserSpaceReason::Both)?;
     attach_keys(stream, sending)
 }
 
-fn attach_keys(stream: &impl AsFd, sending: &KernelKeys) -> Result<(), StaysInUserSpace> {
+fn attach_keys(stream: &impl AsFd, sending: &KernelKeys) -> Result<(), UserSpaceReason> {
     match low_unsent_limit() {
-        Some(limit) => Err(StaysInUserSpace::UnsentLimit { limit }),
-        None => set_sending(stream, sending).map_err(StaysInUserSpace::Sending),
+        Some(limit) => Err(UserSpaceReason::UnsentLimit { limit }),
+        None => set_sending(stream, sending).map_err(UserSpaceReason::Sending),
     }
 }
 
@@ -156,12 +161,12 @@ pub fn attach_receiving(
     stream: &impl AsFd,
     receiving: &KernelKeys,
     leftover: &[u8],
-) -> Result<(), StaysInUserSpace> {
+) -> Result<(), UserSpaceReason> {
     match leftover_reason(leftover) {
         Some(reason) => Err(reason),
         None => set_ulp(stream)
             .and_then(|()| set_receiving(stream, receiving))
-            .map_err(StaysInUserSpace::Receiving),
+            .map_err(UserSpaceReason::Receiving),
     }
 }
 
@@ -179,7 +184,7 @@ pub fn missing_bytes(bytes: &[u8]) -> usize {
 }
 
 /// Returns the reason that unopened bytes give, if there are some.
-fn leftover_reason(leftover: &[u8]) -> Option<StaysInUserSpace> {
+fn leftover_reason(leftover: &[u8]) -> Option<UserSpaceReason> {
     let (mut rest, mut records) = (leftover, 0);
     while !rest.is_empty() {
         match missing_bytes(rest) {
@@ -188,10 +193,10 @@ fn leftover_reason(leftover: &[u8]) -> Option<StaysInUserSpace> {
                 let len = HEADER_LEN + usize::from(u16::from_be_bytes([rest[3], rest[4]]));
                 rest = &rest[len..];
             }
-            missing => return Some(StaysInUserSpace::PartialRecord { read: rest.len(), missing }),
+            missing => return Some(UserSpaceReason::PartialRecord { read: rest.len(), missing }),
         }
     }
-    (records > 0).then_some(StaysInUserSpace::UnopenedRecords { records })
+    (records > 0).then_some(UserSpaceReason::UnopenedRecords { records })
 }
 
 /// Attaches TLS to a socket. A socket that has it already stays as it is.
@@ -237,13 +242,13 @@ mod tests {
     #[test]
     fn unopened_bytes_are_counted() {
         assert_eq!(leftover_reason(&[]), None);
-        let records = |records| Some(StaysInUserSpace::UnopenedRecords { records });
+        let records = |records| Some(UserSpaceReason::UnopenedRecords { records });
         assert_eq!(leftover_reason(&record(0)), records(1));
         assert_eq!(leftover_reason(&[record(20), record(300)].concat()), records(2));
         let whole = record(300);
         for read in 1..whole.len() {
             let missing = if read < HEADER_LEN { HEADER_LEN - read } else { whole.len() - read };
-            let expected = Some(StaysInUserSpace::PartialRecord { read, missing });
+            let expected = Some(UserSpaceReason::PartialRecord { read, missing });
             assert_eq!(leftover_reason(&whole[..read]), expected);
             // A whole record before it changes nothing.
             assert_eq!(leftover_reason(&[record(9), whole[..read].to_vec()].concat()), expected);

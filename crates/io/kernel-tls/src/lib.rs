@@ -28,7 +28,8 @@ mod transfer;
 mod unsent_limit;
 
 pub use attach::{
-    Attached, RecordOwner, StaysInUserSpace, attach, attach_receiving, attach_sending, missing_bytes, prepare,
+    AttachedDirections, RecordOwner, UserSpaceReason, attach, attach_receiving, attach_sending,
+    missing_bytes, prepare,
 };
 pub use control::{
     ReceivedRecord, TlsRecordKind, receive_record, send_close_notify, send_key_update, send_record,
@@ -38,4 +39,4 @@ pub use costs::TransferCosts;
 pub use keys::{KernelCipher, KernelKeys, KernelKeysError, KernelTlsVersion};
 pub use probe::{CipherReport, KernelSupport, ProbeReport, connected_pair, probe, rekey_support};
 pub use refusal::{KernelRefusal, KernelStep, KernelTlsError};
-pub use transfer::{SplicePipe, Spliced, send_file, send_whole_file};
+pub use transfer::{SplicePipe, SpliceResult, send_file, send_whole_file};

@@ -6,7 +6,7 @@ use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::sync::OnceLock;
 use std::time::Instant;
 
-use super::attach::{StaysInUserSpace, set_receiving, set_sending, set_ulp};
+use super::attach::{UserSpaceReason, set_receiving, set_sending, set_ulp};
 use super::costs::{TransferCosts, memory_file};
 use super::keys::{KernelCipher, KernelKeys, KernelTlsVersion};
 use super::refusal::{KernelRefusal, KernelStep, KernelTlsError};
@@ -100,7 +100,7 @@ impl ProbeReport {
     #[must_use]
     pub fn unsent_limit_fault(&self) -> Option<String> {
         let low = self.unsent_limit.filter(|limit| is_too_low(*limit));
-        low.map(|limit| StaysInUserSpace::UnsentLimit { limit }.to_string())
+        low.map(|limit| UserSpaceReason::UnsentLimit { limit }.to_string())
     }
 }
 

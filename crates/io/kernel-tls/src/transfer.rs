@@ -44,7 +44,7 @@ pub fn send_whole_file(stream: &TcpStream, file: &File, offset: u64, len: u64) -
 
 /// The result of one step of [`SplicePipe::splice`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Spliced {
+pub enum SpliceResult {
     /// Bytes were moved.
     Bytes(usize),
     /// A record of another type than application data has arrived, for example an alert. It was taken out.
@@ -87,10 +87,10 @@ impl SplicePipe {
         from: &TcpStream,
         to: &TcpStream,
         max: usize,
-    ) -> Result<Spliced, KernelTlsError> {
+    ) -> Result<SpliceResult, KernelTlsError> {
         if self.held == 0 {
             match self.fill_with(SpliceFlags::MOVE, from, max) {
-                Ok(0) => return Ok(Spliced::End),
+                Ok(0) => return Ok(SpliceResult::End),
                 Ok(_) => {}
                 Err(error) if error.raw_os_error() == Some(Errno::INVAL.raw_os_error()) => {
                     return take_record(from);
@@ -102,7 +102,7 @@ impl SplicePipe {
         while self.held > 0 {
             self.drain(to).map_err(|error| KernelTlsError::in_step(KernelStep::Splice, error))?;
         }
-        Ok(Spliced::Bytes(all))
+        Ok(SpliceResult::Bytes(all))
     }
 
     /// Returns the number of bytes in the pipe.
@@ -140,13 +140,13 @@ impl SplicePipe {
 }
 
 /// Receives the record that `splice` does not take: the kernel gives EINVAL for all but application data.
-fn take_record(from: &TcpStream) -> Result<Spliced, KernelTlsError> {
+fn take_record(from: &TcpStream) -> Result<SpliceResult, KernelTlsError> {
     let mut content = vec![0; MAX_CONTENT];
     match receive_record(from, &mut content)? {
         Some(ReceivedRecord { kind, len }) => {
             content.truncate(len);
-            Ok(Spliced::Record { kind, content })
+            Ok(SpliceResult::Record { kind, content })
         }
-        None => Ok(Spliced::End),
+        None => Ok(SpliceResult::End),
     }
 }

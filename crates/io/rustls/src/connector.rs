@@ -15,7 +15,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_rustls::client::TlsStream;
 
 use crate::handshake::{complete, pausable, within};
-use crate::limits::{HandshakeQueue, QueuePlace};
+use crate::limits::{HandshakeQueue, QueueTicket};
 use crate::pause::HandshakeCount;
 use crate::{HandshakeLimits, TlsHandshakeError};
 
@@ -77,13 +77,13 @@ impl TlsConnector {
         &self.config
     }
 
-    pub(crate) fn enter(&self) -> Result<QueuePlace, TlsHandshakeError> {
+    pub(crate) fn enter(&self) -> Result<QueueTicket, TlsHandshakeError> {
         self.queue.enter()
     }
 
     pub(crate) async fn connect_in<IO>(
         &self,
-        queued: QueuePlace,
+        queued: QueueTicket,
         name: ServerName<'static>,
         mut io: IO,
     ) -> Result<TlsStream<IO>, TlsHandshakeError>
@@ -119,22 +119,24 @@ impl std::fmt::Debug for TlsConnector {
 static STREAMS: LazyLock<tokio_rustls::TlsConnector> = LazyLock::new(|| {
     let provider = CryptoProvider {
         cipher_suites: vec![cipher_suite::TLS13_AES_128_GCM_SHA256],
-        kx_groups: vec![&NoGroup],
+        kx_groups: vec![&PlaceholderGroup],
         ..default_provider()
     };
     let builder = ClientConfig::builder_with_provider(Arc::new(provider));
     let builder = builder.with_protocol_versions(&[&version::TLS13]);
     #[expect(clippy::expect_used, reason = "the provider above has a suite and a group of TLS 1.3")]
     let builder = builder.expect("a suite and a group of TLS 1.3");
-    let config =
-        builder.dangerous().with_custom_certificate_verifier(Arc::new(NoServer)).with_no_client_auth();
+    let config = builder
+        .dangerous()
+        .with_custom_certificate_verifier(Arc::new(RejectEveryServer))
+        .with_no_client_auth();
     Arc::new(config).into()
 });
 
 #[derive(Debug)]
-struct NoGroup;
+struct PlaceholderGroup;
 
-impl SupportedKxGroup for NoGroup {
+impl SupportedKxGroup for PlaceholderGroup {
     fn start(&self) -> Result<Box<dyn ActiveKeyExchange>, Error> {
         Ok(Box::new(Self))
     }
@@ -148,7 +150,7 @@ impl SupportedKxGroup for NoGroup {
     }
 }
 
-impl ActiveKeyExchange for NoGroup {
+impl ActiveKeyExchange for PlaceholderGroup {
     fn complete(self: Box<Self>, _: &[u8]) -> Result<SharedSecret, Error> {
         Err(Error::General("this connection must not be used".into()))
     }
@@ -168,9 +170,9 @@ impl ActiveKeyExchange for NoGroup {
 }
 
 #[derive(Debug)]
-struct NoServer;
+struct RejectEveryServer;
 
-impl ServerCertVerifier for NoServer {
+impl ServerCertVerifier for RejectEveryServer {
     fn verify_server_cert(
         &self,
         _: &CertificateDer<'_>,

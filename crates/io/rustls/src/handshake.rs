@@ -12,7 +12,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
 use tokio::time::timeout;
 
 use crate::TlsHandshakeError;
-use crate::limits::QueuePlace;
+use crate::limits::QueueTicket;
 use crate::pause::{PausableFuture, TaskPanic};
 
 /// Runs code of rustls, which pauses while its jobs are computed.
@@ -57,7 +57,7 @@ impl FirstBytes {
 pub(crate) async fn complete<IO, C, S>(
     io: &mut IO,
     mut connection: Box<C>,
-    queued: &QueuePlace,
+    queued: &QueueTicket,
     mut has_received: bool,
 ) -> Result<Box<C>, TlsHandshakeError>
 where

@@ -35,7 +35,7 @@ pub(crate) struct HandshakeQueue {
 
 /// A place among the handshakes that are open, until it is dropped.
 #[derive(Debug)]
-pub(crate) struct QueuePlace(Arc<HandshakeQueue>);
+pub(crate) struct QueueTicket(Arc<HandshakeQueue>);
 
 impl HandshakeQueue {
     pub(crate) fn new(limits: HandshakeLimits) -> Arc<Self> {
@@ -49,16 +49,16 @@ impl HandshakeQueue {
 
     /// # Errors
     /// [`TlsHandshakeError::Busy`] if the queue is full.
-    pub(crate) fn enter(self: &Arc<Self>) -> Result<QueuePlace, TlsHandshakeError> {
+    pub(crate) fn enter(self: &Arc<Self>) -> Result<QueueTicket, TlsHandshakeError> {
         let add_one = |admitted| (admitted < self.max).then_some(admitted + 1);
         match self.admitted.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add_one) {
-            Ok(_) => Ok(QueuePlace(Arc::clone(self))),
+            Ok(_) => Ok(QueueTicket(Arc::clone(self))),
             Err(_) => Err(TlsHandshakeError::Busy { max: self.max }),
         }
     }
 }
 
-impl QueuePlace {
+impl QueueTicket {
     /// Waits until the handshake may compute. Its turn ends when the permit is dropped.
     pub(crate) async fn wait_turn(&self) -> Result<OwnedSemaphorePermit, TlsHandshakeError> {
         // unreachable otherwise because nobody closes the semaphore
@@ -66,7 +66,7 @@ impl QueuePlace {
     }
 }
 
-impl Drop for QueuePlace {
+impl Drop for QueueTicket {
     fn drop(&mut self) {
         self.0.admitted.fetch_sub(1, Ordering::Relaxed);
     }

@@ -60,7 +60,7 @@ pub use pool::{ConnectionPool, JobKeySource, PendingJob, PoolAnswer, PoolConfig,
 pub use prost::Message;
 #[cfg(feature = "grpc")]
 pub use remote::{ConnectObserver, NameResolver, RemoteConfig, RemoteError, RemoteHolder, ServerReport};
-pub use ring::{NoRing, is_switched_off as is_ring_switched_off};
+pub use ring::{RingUnavailable, is_switched_off as is_ring_switched_off};
 #[cfg(feature = "grpc")]
 pub use server_settings::{ServerSettings, ServerSettingsError};
 pub use server_users::ServerUsers;

@@ -16,7 +16,7 @@ use self::unix::RingSender;
 use crate::endpoint::{PATIENCE, status_reason};
 use crate::proto::cryptoserver_client::CryptoserverClient;
 use crate::proto::{Code, Fault, Request, Response, request, response};
-use crate::{ConnectError, Credentials, Endpoint, MessageLimits, NoRing, alert, ring};
+use crate::{ConnectError, Credentials, Endpoint, MessageLimits, RingUnavailable, alert, ring};
 
 /// A stream of requests to a server, for any number of tasks at once. Keys that are opened on it end with it. Needs a
 /// tokio runtime.
@@ -47,7 +47,7 @@ pub enum LinkTransport {
     /// A UNIX socket alone.
     Socket {
         /// The reason why there is no shared memory.
-        no_ring: NoRing,
+        no_ring: RingUnavailable,
     },
     /// Shared memory; a UNIX socket wakes the sides, and takes messages that do not fit.
     Ring,
@@ -90,7 +90,7 @@ impl ServerLink {
 
     /// Connects to a server at one of the addresses of its name.
     pub(crate) async fn open_at(endpoint: &Endpoint, at: Option<SocketAddr>) -> Result<Self, ConnectError> {
-        let no_ring = ring::is_switched_off().then(NoRing::switched_off);
+        let no_ring = ring::is_switched_off().then(RingUnavailable::switched_off);
         Self::open_by(endpoint, at, no_ring).await
     }
 
@@ -99,13 +99,13 @@ impl ServerLink {
     /// # Errors
     /// As [`open`](Self::open).
     pub async fn open_without_ring(endpoint: &Endpoint, reason: &str) -> Result<Self, ConnectError> {
-        Self::open_by(endpoint, None, Some(NoRing::Unwanted(reason.to_owned()))).await
+        Self::open_by(endpoint, None, Some(RingUnavailable::Unwanted(reason.to_owned()))).await
     }
 
     async fn open_by(
         endpoint: &Endpoint,
         at: Option<SocketAddr>,
-        no_ring: Option<NoRing>,
+        no_ring: Option<RingUnavailable>,
     ) -> Result<Self, ConnectError> {
         match endpoint {
             Endpoint::Grpc { url, credentials } => Self::over_grpc(url, credentials.as_ref(), at).await,

@@ -20,7 +20,7 @@ pub(crate) struct ClientRing {
 /// The reason why a connection to a UNIX socket has no shared memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum NoRing {
+pub enum RingUnavailable {
     /// This process does not ask for it.
     Unwanted(String),
     /// The server gives none, by its settings or its limits, or because it does not know rings.
@@ -35,7 +35,7 @@ pub fn is_switched_off() -> bool {
     std::env::var_os(SWITCH).is_some_and(|value| !value.is_empty() && value != "0")
 }
 
-impl NoRing {
+impl RingUnavailable {
     /// Returns the reason of a process whose environment turns shared memory off.
     pub(crate) fn switched_off() -> Self {
         Self::Unwanted(format!("{SWITCH} is set"))
@@ -57,13 +57,13 @@ impl NoRing {
     }
 }
 
-impl From<RingError> for NoRing {
+impl From<RingError> for RingUnavailable {
     fn from(error: RingError) -> Self {
         Self::Forbidden(error.to_string())
     }
 }
 
-impl fmt::Display for NoRing {
+impl fmt::Display for RingUnavailable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (Self::Unwanted(reason) | Self::Refused(reason) | Self::Forbidden(reason)) = self;
         f.write_str(reason)

@@ -322,7 +322,7 @@ fn keeps_columns_of_one_value_and_strides() {
     };
     let batch = Batch {
         iv_from: Column::One(IvSource::Zero),
-        ..Batch::of(BatchTask::encrypt(BlockCipher::Des), records)
+        ..Batch::uniform(BatchTask::encrypt(BlockCipher::Des), records)
     };
     let message = records::write(&batch, |index| index).unwrap();
     assert!(message.encoded_len() < 900 + 100, "{}", message.encoded_len());

@@ -19,12 +19,12 @@ pub(crate) fn run(global: &GlobalOptions) -> Result<(), ProgramError> {
     let failed: Vec<String> = accelerator
         .engines()
         .iter()
-        .flat_map(|engine| failed(engine).map(|shape| format!("{} {}", engine.name, shape.shape)))
+        .flat_map(|engine| failed_shapes(engine).map(|shape| format!("{} {}", engine.name, shape.shape)))
         .collect();
     if failed.is_empty() { Ok(()) } else { Err(ProgramError::SelfTest(failed.join(", "))) }
 }
 
-fn failed(engine: &EngineReport) -> impl Iterator<Item = &ShapeReport> {
+fn failed_shapes(engine: &EngineReport) -> impl Iterator<Item = &ShapeReport> {
     engine.shapes.iter().filter(|shape| shape.verdict.is_err())
 }
 
@@ -32,7 +32,7 @@ fn to_text(accelerator: &Accelerator, in_colour: bool) -> String {
     let mut text = String::new();
     for engine in accelerator.engines() {
         let jobs: usize = engine.shapes.iter().flat_map(|shape| &shape.verdict).map(|proof| proof.jobs).sum();
-        let verdict = match failed(engine).count() {
+        let verdict = match failed_shapes(engine).count() {
             0 => "all passed".to_owned(),
             count => format!("{count} FAILED and not used"),
         };

@@ -9,14 +9,14 @@ use oarlock_key_files::check_key_path;
 
 /// A parser of values that rejects every value which looks like a key.
 #[derive(Clone, Debug)]
-pub(crate) struct NotAKey<P>(pub(crate) P);
+pub(crate) struct KeyPathParser<P>(pub(crate) P);
 
 /// Returns a parser of the path of a key, a certificate or a passphrase.
-pub(crate) fn key_path() -> NotAKey<PathBufValueParser> {
-    NotAKey(PathBufValueParser::new())
+pub(crate) fn key_path() -> KeyPathParser<PathBufValueParser> {
+    KeyPathParser(PathBufValueParser::new())
 }
 
-impl<P: TypedValueParser> TypedValueParser for NotAKey<P> {
+impl<P: TypedValueParser> TypedValueParser for KeyPathParser<P> {
     type Value = P::Value;
 
     fn parse_ref(

@@ -74,7 +74,7 @@ fn page(man: &Man, command: &Command, parent: Option<&str>) -> io::Result<Vec<u8
     if visible_commands(command).next().is_some() {
         man.render_subcommands_section(&mut page)?;
     }
-    let mut sections = HelpSections::of(command);
+    let mut sections = HelpSections::from_command(command);
     sections.files.extend(files(command));
     sections.see_also.extend(parent.map(str::to_owned));
     sections.see_also.extend(visible_commands(command).map(page_name));
@@ -124,7 +124,7 @@ const EXIT_CODES: &str =
     "0 done, 1 the answer is no, 2 wrong usage or input, 3 the machine or a peer failed.";
 
 impl HelpSections {
-    fn of(command: &Command) -> Self {
+    fn from_command(command: &Command) -> Self {
         let help = command.get_after_long_help().or_else(|| command.get_after_help());
         let mut sections = Self::default();
         for paragraph in help.map(ToString::to_string).unwrap_or_default().split("\n\n") {
@@ -207,7 +207,7 @@ mod tests {
     fn help_is_split_into_sections() {
         let help = "Without --config it does nothing.\nSIGHUP reloads it,\nand SIGTERM ends it.\n\nSteps:\n  1. one\n\n\
                     Examples: oarlock x\n          oarlock x -y\n\nExit codes: 0 done,\n3 failed.\nOARLOCK_X=1 hides it.";
-        let sections = HelpSections::of(&Command::new("x").after_help(help));
+        let sections = HelpSections::from_command(&Command::new("x").after_help(help));
         assert_eq!(sections.notes, ["Without --config it does nothing.", "Steps:\n  1. one"]);
         assert_eq!(sections.signals, ["SIGHUP reloads it, and SIGTERM ends it."]);
         assert_eq!(sections.examples, ["oarlock x", "oarlock x -y"]);

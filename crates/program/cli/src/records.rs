@@ -88,7 +88,7 @@ fn run_rows(
     bar.finish_and_clear();
     let totals = totals?;
     totals.warn_of_no_rows(&name);
-    let summary = RecordsSummary::of(&totals, threads, started.elapsed().as_secs_f64());
+    let summary = RecordsSummary::from_totals(&totals, threads, started.elapsed().as_secs_f64());
     summary.print(global)?;
     totals.verdict()
 }
@@ -124,7 +124,7 @@ struct RecordsSummary {
 }
 
 impl RecordsSummary {
-    fn of(totals: &RowTotals, threads: usize, seconds: f64) -> Self {
+    fn from_totals(totals: &RowTotals, threads: usize, seconds: f64) -> Self {
         Self {
             rows: totals.rows,
             done: totals.rows - totals.rejected,

@@ -86,7 +86,7 @@ fn split(address: &str) -> Option<(String, String)> {
 mod tests {
     use super::*;
 
-    fn of(value: &str) -> Option<String> {
+    fn address(value: &str) -> Option<String> {
         AuthorAddress::parse(value.as_bytes()).map(|author| author.address)
     }
 
@@ -105,10 +105,10 @@ mod tests {
             "Joe <joe@Example.com.>",
             "\"x@evil.example\" <joe@example.com>",
         ] {
-            assert_eq!(of(value).as_deref(), Some("joe@example.com"), "{value}");
+            assert_eq!(address(value).as_deref(), Some("joe@example.com"), "{value}");
         }
-        assert_eq!(of("<j@b\u{fc}cher.example>").as_deref(), Some("j@xn--bcher-kva.example"));
-        assert_eq!(of("\"a@b\"@example.com").as_deref(), Some("a@b@example.com"));
+        assert_eq!(address("<j@b\u{fc}cher.example>").as_deref(), Some("j@xn--bcher-kva.example"));
+        assert_eq!(address("\"a@b\"@example.com").as_deref(), Some("a@b@example.com"));
         assert_eq!(AuthorAddress::parse(b"\"a@b\"@example.com").unwrap().domain(), "example.com");
     }
 
@@ -137,7 +137,7 @@ mod tests {
             "joe@[192.0.2.1]",
             "joe@example.com..",
         ] {
-            assert_eq!(of(value), None, "{value}");
+            assert_eq!(address(value), None, "{value}");
         }
     }
 }

@@ -175,7 +175,8 @@ impl BackendTls {
             .dangerous()
             .with_custom_certificate_verifier(Arc::clone(&verifier));
         let certificate = read_certificate(settings, context)?;
-        let properties = |certificate: &OwnCertificate| ChainProperties::of(&certificate.0.cert, true);
+        let properties =
+            |certificate: &OwnCertificate| ChainProperties::from_chain(&certificate.0.cert, true);
         let source = settings.certificate.clone().zip(certificate.as_ref().map(properties));
         let mut config = match certificate {
             Some(certificate) => builder.with_client_cert_resolver(Arc::new(certificate)),

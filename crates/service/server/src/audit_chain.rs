@@ -54,7 +54,7 @@ impl LineHash {
 
     /// Returns the hash of a line without its line end.
     #[must_use]
-    pub fn of(line: &[u8]) -> Self {
+    pub fn from_line(line: &[u8]) -> Self {
         let mut hash = [0; 32];
         hash.copy_from_slice(digest(&SHA256, line).as_ref());
         Self(hash)
@@ -62,7 +62,7 @@ impl LineHash {
 
     /// Returns the hash of a hash and a line. It stands for several lines.
     fn and(self, line: &[u8]) -> Self {
-        Self::of(&[&self.0, line].concat())
+        Self::from_line(&[&self.0, line].concat())
     }
 
     fn digits(self) -> [u8; DIGITS] {
@@ -139,7 +139,7 @@ pub fn append_chained(out: &mut Vec<u8>, object: &[u8], previous: LineHash) -> L
     out.extend_from_slice(FIELD);
     out.extend_from_slice(&previous.digits());
     out.extend_from_slice(END);
-    let hash = LineHash::of(&out[start..]);
+    let hash = LineHash::from_line(&out[start..]);
     out.push(b'\n');
     hash
 }
@@ -163,7 +163,7 @@ impl TornLines {
 
     /// Returns these lines and one more after them.
     pub(crate) fn and(self, line: &[u8]) -> Self {
-        let hash = if self.count == 0 { LineHash::of(line) } else { self.hash.and(line) };
+        let hash = if self.count == 0 { LineHash::from_line(line) } else { self.hash.and(line) };
         Self { count: self.count + 1, hash }
     }
 }
@@ -225,13 +225,13 @@ mod tests {
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[0], format!("{{\"a\":1,\"previous\":\"{}\"}}", "0".repeat(64)));
         assert_eq!(lines[0].len(), "{\"a\":1}".len() + CHAIN_BYTES);
-        assert_eq!(previous_of(lines[1].as_bytes()), Some(LineHash::of(lines[0].as_bytes())));
+        assert_eq!(previous_of(lines[1].as_bytes()), Some(LineHash::from_line(lines[0].as_bytes())));
         assert!(lines.iter().all(|line| is_entry(line.as_bytes())));
     }
 
     #[test]
     fn reads_a_hash_in_one_form_only() {
-        let hash = LineHash::of(b"abc");
+        let hash = LineHash::from_line(b"abc");
         // FIPS 180-4, the example of one block.
         assert_eq!(hash.to_string(), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
         assert_eq!(hash.to_string().parse(), Ok(hash));
@@ -252,8 +252,8 @@ mod tests {
         let log = directory.path().join("audit.jsonl");
         assert_eq!(read_chain_end(&log).unwrap(), None);
         remove_chain_end(&log).unwrap();
-        write_chain_end(&log, LineHash::of(b"x")).unwrap();
-        assert_eq!(read_chain_end(&log).unwrap(), Some(LineHash::of(b"x")));
+        write_chain_end(&log, LineHash::from_line(b"x")).unwrap();
+        assert_eq!(read_chain_end(&log).unwrap(), Some(LineHash::from_line(b"x")));
         remove_chain_end(&log).unwrap();
         assert_eq!(read_chain_end(&log).unwrap(), None);
         fs::write(chain_end_path(&log), "x\n").unwrap();

@@ -44,7 +44,7 @@ impl CertificateRole {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the message of each variant names its fields")]
-pub enum TermFault {
+pub enum ValidityError {
     /// The certificate has expired.
     #[error("the certificate {subject:?} has expired at {}: renew it", time(*.not_after))]
     Expired {
@@ -83,15 +83,15 @@ impl CertificateTerm {
     }
 
     /// Returns the fault of the term at this time, if there is one.
-    pub(crate) fn fault(&self, now: i64) -> Option<TermFault> {
+    pub(crate) fn fault(&self, now: i64) -> Option<ValidityError> {
         let subject = self.subject.clone();
         let CertificateValidity { not_before, not_after } = self.validity;
         let days = self.seconds_left(now) / DAY_SECONDS;
         match now {
             // RFC 5280 4.1.2.5 counts both ends of the validity as valid.
-            now if now > not_after => Some(TermFault::Expired { subject, not_after }),
-            now if now < not_before => Some(TermFault::NotYetValid { subject, not_before }),
-            _ if days < WARNING_DAYS => Some(TermFault::EndsSoon { subject, not_after, days }),
+            now if now > not_after => Some(ValidityError::Expired { subject, not_after }),
+            now if now < not_before => Some(ValidityError::NotYetValid { subject, not_before }),
+            _ if days < WARNING_DAYS => Some(ValidityError::EndsSoon { subject, not_after, days }),
             _ => None,
         }
     }
@@ -99,13 +99,13 @@ impl CertificateTerm {
 
 /// An error of a certificate that no client would accept as a server's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ServerUnfit {
+pub(crate) enum ServerCertificateError {
     Unreadable,
     Nameless,
     NotForServers,
 }
 
-impl fmt::Display for ServerUnfit {
+impl fmt::Display for ServerCertificateError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Unreadable => "the server's certificate cannot be read",
@@ -123,19 +123,20 @@ impl fmt::Display for ServerUnfit {
 ///
 /// # Errors
 /// The certificate names no server, or is for another purpose.
-pub(crate) fn check_server(certificate: &CertificateDer<'_>) -> Result<(), ServerUnfit> {
+pub(crate) fn check_server(certificate: &CertificateDer<'_>) -> Result<(), ServerCertificateError> {
     use x509_parser::prelude::GeneralName;
-    let (_, parsed) = X509Certificate::from_der(certificate).map_err(|_| ServerUnfit::Unreadable)?;
-    let names = parsed.subject_alternative_name().map_err(|_| ServerUnfit::Unreadable)?;
+    let (_, parsed) =
+        X509Certificate::from_der(certificate).map_err(|_| ServerCertificateError::Unreadable)?;
+    let names = parsed.subject_alternative_name().map_err(|_| ServerCertificateError::Unreadable)?;
     let is_name =
         |name: &GeneralName<'_>| matches!(name, GeneralName::DNSName(_) | GeneralName::IPAddress(_));
     if !names.is_some_and(|names| names.value.general_names.iter().any(is_name)) {
-        return Err(ServerUnfit::Nameless);
+        return Err(ServerCertificateError::Nameless);
     }
-    let usage = parsed.extended_key_usage().map_err(|_| ServerUnfit::Unreadable)?;
+    let usage = parsed.extended_key_usage().map_err(|_| ServerCertificateError::Unreadable)?;
     // A certificate without the extension is not limited to any usage. RFC 5280 4.2.1.12.
     let serves = usage.is_none_or(|usage| usage.value.server_auth || usage.value.any);
-    if serves { Ok(()) } else { Err(ServerUnfit::NotForServers) }
+    if serves { Ok(()) } else { Err(ServerCertificateError::NotForServers) }
 }
 
 #[cfg(test)]
@@ -159,9 +160,9 @@ mod tests {
         assert_eq!(term.fault(begin), None);
         assert_eq!(term.fault(end - 14 * DAY_SECONDS), None);
         let soon = term.fault(end - 14 * DAY_SECONDS + 1).unwrap();
-        assert!(matches!(soon, TermFault::EndsSoon { days: 13, .. }), "{soon}");
+        assert!(matches!(soon, ValidityError::EndsSoon { days: 13, .. }), "{soon}");
         assert!(term.fault(end + 1).unwrap().to_string().contains("has expired at Mar  1"));
-        assert!(matches!(term.fault(begin - 1), Some(TermFault::NotYetValid { .. })));
+        assert!(matches!(term.fault(begin - 1), Some(ValidityError::NotYetValid { .. })));
         assert_eq!(term.seconds_left(end - 5), 5);
     }
 
@@ -170,9 +171,12 @@ mod tests {
         let server = Some(ExtendedKeyUsagePurpose::ServerAuth);
         assert_eq!(check_server(&self_signed(&["a.test"], server.clone())), Ok(()));
         assert_eq!(check_server(&self_signed(&["192.0.2.1"], None)), Ok(()));
-        assert_eq!(check_server(&self_signed(&[], server)), Err(ServerUnfit::Nameless));
+        assert_eq!(check_server(&self_signed(&[], server)), Err(ServerCertificateError::Nameless));
         let client = Some(ExtendedKeyUsagePurpose::ClientAuth);
-        assert_eq!(check_server(&self_signed(&["a.test"], client)), Err(ServerUnfit::NotForServers));
-        assert_eq!(check_server(&CertificateDer::from(vec![1])), Err(ServerUnfit::Unreadable));
+        assert_eq!(
+            check_server(&self_signed(&["a.test"], client)),
+            Err(ServerCertificateError::NotForServers)
+        );
+        assert_eq!(check_server(&CertificateDer::from(vec![1])), Err(ServerCertificateError::Unreadable));
     }
 }

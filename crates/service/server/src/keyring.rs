@@ -113,7 +113,7 @@ impl Keyring {
     /// Returns the index of a symmetric key, which may be named with the number of its version.
     fn symmetric(&self, name: &str) -> Option<u32> {
         let Some((base, version)) = self.version(name) else { return self.table.index(name) };
-        let range = self.versions.of(base).unwrap_or_default();
+        let range = self.versions.range(base).unwrap_or_default();
         match version {
             version if version == range.newest => self.table.index(base),
             version if version < range.min => None,
@@ -126,7 +126,8 @@ impl Keyring {
         let (base, version) = split_version(name)?;
         // A key may have such a name itself, if no line has the number of a version.
         let is_first = || version == VersionRange::default().newest && self.table.index(name).is_none();
-        let has_versions = self.versions.of(base).is_some() || is_first() && self.table.index(base).is_some();
+        let has_versions =
+            self.versions.range(base).is_some() || is_first() && self.table.index(base).is_some();
         has_versions.then_some((base, version))
     }
 
@@ -134,7 +135,7 @@ impl Keyring {
     pub(crate) fn missing_version(&self, name: &str, client: &ClientIdentity) -> Option<VersionRange> {
         let (base, _) = split_version(name)?;
         let has_key = self.table.index(base).is_some() && !self.rights(base, client).is_none();
-        has_key.then(|| self.versions.of(base).unwrap_or_default())
+        has_key.then(|| self.versions.range(base).unwrap_or_default())
     }
 
     /// Returns a key and a client's rights to it. A key without any rights is reported as absent, so that names stay
@@ -217,7 +218,7 @@ impl Keyring {
             .map(|info| (info.key_type.to_string(), info.fingerprint.as_bytes().to_vec().into()))
             .unwrap_or_default();
         let base = self.version(name).map_or(name, |(base, _)| base);
-        let range = self.versions.of(base).unwrap_or_default();
+        let range = self.versions.range(base).unwrap_or_default();
         proto::KeyInfo {
             name: name.to_owned(),
             kind,

@@ -62,7 +62,7 @@ mod transport;
 mod unix;
 mod values;
 
-pub use certificate::TermFault;
+pub use certificate::ValidityError;
 pub use check::check;
 pub use client_pattern::ClientPatternError;
 pub use config::CryptoserverConfig;

@@ -24,7 +24,9 @@ use tokio_rustls::rustls::time_provider::TimeProvider;
 use tokio_rustls::rustls::version::TLS13;
 use tokio_rustls::rustls::{self, CertificateError, OtherError, RootCertStore, ServerConfig};
 
-use crate::certificate::{CertificateRole, CertificateTerm, ServerUnfit, TermFault, check_server};
+use crate::certificate::{
+    CertificateRole, CertificateTerm, ServerCertificateError, ValidityError, check_server,
+};
 use crate::config::TlsConfig;
 use crate::identity::{ClientIdentity, IdentityError};
 
@@ -64,7 +66,7 @@ pub enum TlsError {
         /// The certificate's file.
         path: PathBuf,
         /// The fault of its term.
-        fault: TermFault,
+        fault: ValidityError,
     },
     /// No client would accept the server's certificate.
     #[error("{}: {reason}", path.display())]
@@ -164,7 +166,7 @@ impl TlsState {
     }
 
     /// Returns the faults of the certificates' terms at this time.
-    pub(crate) fn term_faults(&self) -> Vec<(CertificateRole, TermFault)> {
+    pub(crate) fn term_faults(&self) -> Vec<(CertificateRole, ValidityError)> {
         let now = self.clock.signed_now_s();
         self.terms.iter().filter_map(|term| Some((term.role, term.fault(now)?))).collect()
     }
@@ -220,7 +222,7 @@ fn stamps(tls: &TlsConfig) -> Option<[FileStamp; 3]> {
 
 fn check_term(path: &Path, term: Option<&CertificateTerm>, clock: &ServiceClock) -> Result<(), TlsError> {
     match term.and_then(|term| term.fault(clock.signed_now_s())) {
-        Some(fault @ (TermFault::Expired { .. } | TermFault::NotYetValid { .. })) => {
+        Some(fault @ (ValidityError::Expired { .. } | ValidityError::NotYetValid { .. })) => {
             Err(TlsError::Term { path: path.to_owned(), fault })
         }
         _ => Ok(()),
@@ -228,7 +230,7 @@ fn check_term(path: &Path, term: Option<&CertificateTerm>, clock: &ServiceClock)
 }
 
 fn check_fit(path: &Path, chain: &[CertificateDer<'_>]) -> Result<(), TlsError> {
-    let fit = chain.first().map_or(Err(ServerUnfit::Unreadable), check_server);
+    let fit = chain.first().map_or(Err(ServerCertificateError::Unreadable), check_server);
     fit.map_err(|unfit| TlsError::Unfit { path: path.to_owned(), reason: unfit.to_string() })
 }
 

@@ -40,7 +40,10 @@ impl ServerLibssl {
 
 impl OpensslVersion {
     /// Asks a TLS server for the version that it runs with.
-    pub(super) fn of(program: BenchProgram, libssl: Option<&ServerLibssl>) -> Result<Self, BenchError> {
+    pub(super) fn from_program(
+        program: BenchProgram,
+        libssl: Option<&ServerLibssl>,
+    ) -> Result<Self, BenchError> {
         let path = program.path().ok_or(BenchError::NotInstalled(program))?;
         let mut command = Command::new(path);
         command.arg(if program == BenchProgram::Haproxy { "-vv" } else { "-V" }).stdin(Stdio::null());

@@ -198,7 +198,7 @@ fn with_group(
     let mut without = None;
     for name in names {
         let program = name.program();
-        let version = OpensslVersion::of(program, libssl)?;
+        let version = OpensslVersion::from_program(program, libssl)?;
         if version.has_ml_kem() {
             here.push(name);
             continue;
@@ -208,7 +208,7 @@ fn with_group(
             "oarlock: {name}: left out: {program} runs with OpenSSL {version}, which lacks {}",
             group.name()
         );
-        without = Some(BenchError::NoGroup { program, version });
+        without = Some(BenchError::PlaceholderGroup { program, version });
     }
     match without {
         Some(error) if here.is_empty() => Err(error),

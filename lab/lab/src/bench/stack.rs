@@ -103,11 +103,11 @@ impl ServerStack {
         match ready {
             Ok(()) => {}
             Err(NotReady::Server(error)) => return Err(error),
-            Err(NotReady::Client(reason)) => return Err(self.failed(reason)),
+            Err(NotReady::Client(reason)) => return Err(self.failure(reason)),
         }
         for module in &self.modules {
             if !self.server.has_loaded(module)? {
-                return Err(self.failed(format!("it has not loaded {}", module.display())));
+                return Err(self.failure(format!("it has not loaded {}", module.display())));
             }
         }
         Ok(())
@@ -119,7 +119,7 @@ impl ServerStack {
         let measured = clients.measure(address, length, || self.used())?;
         self.check()?;
         if measured.errors > 0 {
-            return Err(self.failed(format!(
+            return Err(self.failure(format!(
                 "{} without a right answer; the first: {}",
                 count(measured.errors, "connection"),
                 measured.first_error
@@ -127,10 +127,10 @@ impl ServerStack {
         }
         let turn = measured.turn();
         if clients.resume && turn.resumed == 0 {
-            return Err(self.failed("it resumed no session".to_owned()));
+            return Err(self.failure("it resumed no session".to_owned()));
         }
         if self.server.children()? != self.workers {
-            return Err(self.failed("workers ended while they were measured".to_owned()));
+            return Err(self.failure("workers ended while they were measured".to_owned()));
         }
         self.excuse().map_or(Ok(turn), Err)
     }
@@ -158,7 +158,7 @@ impl ServerStack {
     pub(super) fn excuse(&self) -> Option<BenchError> {
         let log = self.server.log();
         let line = log.lines().find(|line| line.starts_with(EXCUSE))?;
-        Some(self.failed(format!("the provider said: {line}")))
+        Some(self.failure(format!("the provider said: {line}")))
     }
 
     /// Describes the servers for a reader.
@@ -181,7 +181,7 @@ impl ServerStack {
         self.server.check()
     }
 
-    fn failed(&self, reason: String) -> BenchError {
+    fn failure(&self, reason: String) -> BenchError {
         let mut log = self.server.tail();
         if let Some(cryptoserver) = &self.cryptoserver {
             log = log + "\n" + &cryptoserver.tail();

@@ -48,7 +48,7 @@ pub(super) fn run(global: &GlobalOptions, args: &MailBenchArgs) -> Result<(), Ma
             let rates = turns(&mut works, args)?;
             let peer = rates.get(engines.len()).copied();
             let of_engines = engines.iter().zip(rates);
-            rows.extend(of_engines.map(|(engine, rate)| MailRow::of(engine, task, sizes, rate, peer)));
+            rows.extend(of_engines.map(|(engine, rate)| MailRow::from_mail(engine, task, sizes, rate, peer)));
             progress.inc(1);
         }
     }

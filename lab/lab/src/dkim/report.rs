@@ -23,7 +23,7 @@ pub(super) struct MailRow {
 }
 
 impl MailRow {
-    pub(super) fn of(
+    pub(super) fn from_mail(
         engine: &'static str,
         task: MailTask,
         sizes: MailSizes,

@@ -93,7 +93,7 @@ impl Unwrapping {
 impl LadderCard for Unwrapping {
     fn answer(&mut self, message: &[u8], results: &mut Vec<u8>) -> Result<(), LadderError> {
         let key_len = self.ring.cipher.alg().key_len();
-        let mut fields = FieldReader::of(message);
+        let mut fields = FieldReader::new(message);
         self.batch.clear();
         while !fields.is_at_end() {
             self.add(&fields.request(key_len)?)?;
@@ -172,7 +172,7 @@ impl SameKey {
 
 impl LadderCard for SameKey {
     fn answer(&mut self, message: &[u8], results: &mut Vec<u8>) -> Result<(), LadderError> {
-        let mut fields = FieldReader::of(message);
+        let mut fields = FieldReader::new(message);
         let key = fields.key(self.ring.cipher.alg().key_len())?;
         if self.rebuilds {
             self.run_rebuilt(message, fields, key, results)
@@ -228,7 +228,7 @@ impl FromColumns {
 
 impl LadderCard for FromColumns {
     fn answer(&mut self, message: &[u8], results: &mut Vec<u8>) -> Result<(), LadderError> {
-        FieldReader::of(message).columns(&self.ring, &mut self.columns)?;
+        FieldReader::new(message).columns(&self.ring, &mut self.columns)?;
         let outcome = self.table.run(&self.accelerator, &self.columns.batch(message))?;
         check(&outcome)?;
         results.extend_from_slice(outcome.output());

@@ -45,7 +45,7 @@ impl Streamed {
 
 impl LadderContender for Streamed {
     fn run(&mut self) -> Result<(), LadderError> {
-        FieldReader::of(&self.stream).stream(&self.ring, &mut self.columns)?;
+        FieldReader::new(&self.stream).stream(&self.ring, &mut self.columns)?;
         let batch = self.columns.batch(&self.stream);
         Ok(self.table.run_into(&self.accelerator, &batch, &mut self.outcome)?)
     }

@@ -55,10 +55,10 @@ impl KnownAnswers {
             LadderCipher::Des => (KeyType::Des, &DES),
             LadderCipher::Tdes => (KeyType::Tdes3, &TDES),
         };
-        Self::of(key_type, vector, count.max(2))
+        Self::from_vector(key_type, vector, count.max(2))
     }
 
-    fn of(key_type: KeyType, vector: &KnownVector, count: usize) -> Result<Self, LadderError> {
+    fn from_vector(key_type: KeyType, vector: &KnownVector, count: usize) -> Result<Self, LadderError> {
         let table = KeyTable::new();
         let key = table.insert("known", key_type, vector.key, KeyPolicy::any_data(key_type))?.index;
         let alg = key_type.cipher().ok_or(LadderError::TooLarge)?;

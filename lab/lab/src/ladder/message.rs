@@ -36,18 +36,18 @@ pub(super) struct OneKeyMessage<'a> {
 pub(super) fn write_request(ring: &KeyRing, workload: &Workload, op: &LadderOp, out: &mut Vec<u8>) {
     write_key(ring, op, out);
     write_len(op, out);
-    out.extend_from_slice(workload.of(op.iv));
-    out.extend_from_slice(workload.of(op.input));
+    out.extend_from_slice(workload.bytes(op.iv));
+    out.extend_from_slice(workload.bytes(op.input));
 }
 
 pub(super) fn write_one_key(ring: &KeyRing, workload: &Workload, out: &mut Vec<u8>) {
     let Some(first) = workload.ops.first() else { return };
     write_key(ring, first, out);
-    out.extend_from_slice(workload.of(first.iv));
+    out.extend_from_slice(workload.bytes(first.iv));
     out.extend_from_slice(&(workload.ops.len() as u32).to_le_bytes());
     for op in &workload.ops {
         write_len(op, out);
-        out.extend_from_slice(workload.of(op.input));
+        out.extend_from_slice(workload.bytes(op.input));
     }
 }
 
@@ -56,8 +56,8 @@ pub(super) fn write_stream(workload: &Workload, out: &mut Vec<u8>) {
         out.push(direction_byte(op.direction));
         out.extend_from_slice(&op.key.to_le_bytes());
         write_len(op, out);
-        out.extend_from_slice(workload.of(op.iv));
-        out.extend_from_slice(workload.of(op.input));
+        out.extend_from_slice(workload.bytes(op.iv));
+        out.extend_from_slice(workload.bytes(op.input));
     }
 }
 
@@ -67,7 +67,7 @@ pub(super) fn write_columns(workload: &Workload, out: &mut Vec<u8>) {
     workload.ops.iter().for_each(|op| out.extend_from_slice(&op.key.to_le_bytes()));
     workload.ops.iter().for_each(|op| write_len(op, out));
     out.extend_from_slice(&workload.data[..BLOCK * workload.ops.len()]);
-    workload.ops.iter().for_each(|op| out.extend_from_slice(workload.of(op.input)));
+    workload.ops.iter().for_each(|op| out.extend_from_slice(workload.bytes(op.input)));
 }
 
 fn write_key(ring: &KeyRing, op: &LadderOp, out: &mut Vec<u8>) {
@@ -94,7 +94,7 @@ pub(super) struct FieldReader<'a> {
 }
 
 impl<'a> FieldReader<'a> {
-    pub(super) fn of(bytes: &'a [u8]) -> Self {
+    pub(super) fn new(bytes: &'a [u8]) -> Self {
         Self { bytes, at: 0 }
     }
 
@@ -166,9 +166,9 @@ impl<'a> FieldReader<'a> {
     pub(super) fn columns(&mut self, ring: &KeyRing, columns: &mut BatchColumns) -> Result<(), LadderError> {
         columns.clear();
         let count = self.u32()? as usize;
-        let mut directions = Self::of(self.take(count)?);
-        let mut keys = Self::of(self.take(4 * count)?);
-        let mut lens = Self::of(self.take(2 * count)?);
+        let mut directions = Self::new(self.take(count)?);
+        let mut keys = Self::new(self.take(4 * count)?);
+        let mut lens = Self::new(self.take(2 * count)?);
         let mut ivs = Self { bytes: self.bytes, at: self.at };
         self.take(BLOCK * count)?;
         for _ in 0..count {
@@ -239,13 +239,13 @@ mod tests {
         let (ring, workload) = sample(KeyOrder::Random);
         let mut message = Vec::new();
         workload.ops.iter().for_each(|op| write_request(&ring, &workload, op, &mut message));
-        let mut fields = FieldReader::of(&message);
+        let mut fields = FieldReader::new(&message);
         for op in &workload.ops {
             let request = fields.request(BLOCK).unwrap();
-            assert_eq!((request.direction, request.data), (op.direction, workload.of(op.input)));
+            assert_eq!((request.direction, request.data), (op.direction, workload.bytes(op.input)));
             assert_eq!(
                 (request.iv, request.wrapped),
-                (workload.of(op.iv), &ring.wrapped[op.key as usize].bytes[..])
+                (workload.bytes(op.iv), &ring.wrapped[op.key as usize].bytes[..])
             );
         }
         assert!(fields.is_at_end());
@@ -265,13 +265,13 @@ mod tests {
             let outcome = table.run(&accelerator, &read.batch(message)).unwrap();
             assert_eq!(outcome.output(), workload.expected);
         };
-        let mut fields = FieldReader::of(&one_key);
+        let mut fields = FieldReader::new(&one_key);
         let key = fields.key(BLOCK).unwrap();
         fields.under_one_key(&ring, key.direction, KeySource::Table(0), &mut read).unwrap();
         check(&one_key, &read);
-        FieldReader::of(&stream).stream(&ring, &mut read).unwrap();
+        FieldReader::new(&stream).stream(&ring, &mut read).unwrap();
         check(&stream, &read);
-        FieldReader::of(&columns).columns(&ring, &mut read).unwrap();
+        FieldReader::new(&columns).columns(&ring, &mut read).unwrap();
         check(&columns, &read);
     }
 
@@ -283,13 +283,13 @@ mod tests {
         write_columns(&workload, &mut columns);
         let mut read = BatchColumns::default();
         for end in 0..columns.len() {
-            assert!(FieldReader::of(&columns[..end]).columns(&ring, &mut read).is_err(), "{end}");
+            assert!(FieldReader::new(&columns[..end]).columns(&ring, &mut read).is_err(), "{end}");
         }
         columns.push(0);
-        assert!(FieldReader::of(&columns).columns(&ring, &mut read).is_err());
-        assert!(FieldReader::of(&stream[..stream.len() - 1]).stream(&ring, &mut read).is_err());
+        assert!(FieldReader::new(&columns).columns(&ring, &mut read).is_err());
+        assert!(FieldReader::new(&stream[..stream.len() - 1]).stream(&ring, &mut read).is_err());
         stream[0] = 2;
-        let error = FieldReader::of(&stream).stream(&ring, &mut read).unwrap_err();
+        let error = FieldReader::new(&stream).stream(&ring, &mut read).unwrap_err();
         assert!(matches!(error, LadderError::Message { at: 0 }), "{error}");
     }
 }

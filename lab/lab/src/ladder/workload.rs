@@ -173,7 +173,7 @@ impl Workload {
         Ok(Self { ops, data, expected })
     }
 
-    pub(super) fn of(&self, span: Span) -> &[u8] {
+    pub(super) fn bytes(&self, span: Span) -> &[u8] {
         &self.data[span.range()]
     }
 
@@ -304,7 +304,7 @@ mod tests {
         assert_eq!(sorted.expected.len(), random.expected.len());
         assert!(make(KeyOrder::OneDirection).ops.iter().all(|op| op.direction == Direction::Encrypt));
         let one_key = make(KeyOrder::OneKey);
-        assert!(one_key.ops.iter().all(|op| op.key == 0 && one_key.of(op.iv) == [0; BLOCK]));
+        assert!(one_key.ops.iter().all(|op| op.key == 0 && one_key.bytes(op.iv) == [0; BLOCK]));
         let runs = make(KeyOrder::BatchRuns);
         assert!(runs.ops.chunks(RUN).all(|run| run.iter().all(|op| op.key == run[0].key)));
     }

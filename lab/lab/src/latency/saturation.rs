@@ -38,16 +38,16 @@ pub(super) struct SaturationRow {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum SubmitWay {
+enum SubmitMethod {
     /// Full batches on threads of the caller: the most that the lanes can do.
     RunAll,
     Submit,
     SubmitMany,
 }
 
-const WAYS: [SubmitWay; 3] = [SubmitWay::RunAll, SubmitWay::Submit, SubmitWay::SubmitMany];
+const WAYS: [SubmitMethod; 3] = [SubmitMethod::RunAll, SubmitMethod::Submit, SubmitMethod::SubmitMany];
 
-impl SubmitWay {
+impl SubmitMethod {
     fn name(self) -> &'static str {
         match self {
             Self::RunAll => "run_all",
@@ -108,7 +108,7 @@ fn rows(args: &LatencyArgs, threads: &[usize], rounds: &[Vec<[f64; 3]>]) -> Vec<
 
 /// Returns jobs per second of one way.
 fn play(
-    way: SubmitWay,
+    way: SubmitMethod,
     accelerator: &Accelerator,
     work: &PublicKeyWork,
     threads: usize,
@@ -116,13 +116,13 @@ fn play(
 ) -> Result<f64, JobError> {
     let jobs = work.jobs();
     match way {
-        SubmitWay::RunAll => bulk(accelerator, &jobs, threads, length),
-        SubmitWay::Submit => {
+        SubmitMethod::RunAll => bulk(accelerator, &jobs, threads, length),
+        SubmitMethod::Submit => {
             let submit =
                 |at: usize| (accelerator.submit(&jobs[at % jobs.len()], SubmitOptions::default()), 1);
             stream(threads * BACKLOG, length, submit, |single: PendingAnswer| single.wait().map(drop))
         }
-        SubmitWay::SubmitMany => {
+        SubmitMethod::SubmitMany => {
             let calls: Vec<&[Job<'_>]> = jobs.chunks(CALL).collect();
             let submit = |at: usize| {
                 let call = calls[at % calls.len()];

@@ -27,7 +27,7 @@ use tokio_rustls::rustls::{ClientConfig, ClientConnection, RootCertStore, Stream
 
 use super::frames::{FrameConnection, jobs, open, resident, scheme};
 use super::http2::{self, Http2Connection};
-use super::server::{BesiegedServer, Front};
+use super::server::{AttackedServer, Front};
 use super::{SiegeError, pause};
 
 /// An attack.
@@ -131,7 +131,7 @@ impl Attack {
     }
 
     /// Starts the attackers.
-    pub(super) fn start(self, besieged: &BesiegedServer) -> Result<Attackers, SiegeError> {
+    pub(super) fn start(self, besieged: &AttackedServer) -> Result<Attackers, SiegeError> {
         let target = SiegeTarget {
             front: besieged.front(),
             server_ca: besieged.server_ca(),

@@ -15,7 +15,7 @@ use oarlock_milter::{MilterClient, MilterSocket};
 use oarlock_wire::proto::{self, OpenKey, open_key, request, response};
 use oarlock_wire::{Endpoint, ServerLink, jobs};
 
-use super::server::BesiegedServer;
+use super::server::AttackedServer;
 use super::{SiegeError, pause};
 
 /// The pause after each answer.
@@ -28,7 +28,7 @@ const NEW_CONNECTION: usize = 20;
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// An honest client at work.
-pub(super) struct HonestClient {
+pub(super) struct ReferenceClient {
     shared: Arc<HonestState>,
     thread: Option<JoinHandle<()>>,
 }
@@ -52,9 +52,9 @@ struct HonestState {
     is_over: AtomicBool,
 }
 
-impl HonestClient {
+impl ReferenceClient {
     /// Starts a client and connects it.
-    pub(super) fn start(besieged: &BesiegedServer) -> Result<Self, SiegeError> {
+    pub(super) fn start(besieged: &AttackedServer) -> Result<Self, SiegeError> {
         let (target, shared) = (besieged.honest()?, Arc::new(HonestState::default()));
         let job = signature()?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -99,7 +99,7 @@ impl HonestClient {
     }
 }
 
-impl Drop for HonestClient {
+impl Drop for ReferenceClient {
     fn drop(&mut self) {
         self.shared.is_over.store(true, Ordering::Relaxed);
     }

@@ -32,9 +32,9 @@ use oarlock_terminal::report::print_report;
 use oarlock_terminal::{CommandError, FailureKind, progress};
 
 use self::attack::Attack;
-use self::honest::HonestClient;
+use self::honest::ReferenceClient;
 use self::report::SiegeRow;
-use self::server::BesiegedServer;
+use self::server::AttackedServer;
 
 /// Arguments of `oarlock-lab siege`.
 #[derive(Args, Debug)]
@@ -118,8 +118,8 @@ pub(crate) fn run(args: &SiegeArgs, as_json: bool) -> Result<(), SiegeError> {
 /// Runs one attack on a new server.
 fn besiege(attack: Attack, args: &SiegeArgs) -> Result<SiegeRow, SiegeError> {
     let program = args.program.as_deref();
-    let mut besieged = BesiegedServer::start(attack.front(), attack.open_files(), program)?;
-    let honest = HonestClient::start(&besieged)?;
+    let mut besieged = AttackedServer::start(attack.front(), attack.open_files(), program)?;
+    let honest = ReferenceClient::start(&besieged)?;
     let before = honest.wait_for(CALM_REQUESTS);
     let start_kb = besieged.resident_kb()?;
     let ends = Instant::now() + Duration::from_secs_f64(args.seconds);
@@ -150,7 +150,7 @@ const LOOK: Duration = Duration::from_millis(50);
 
 /// Returns the time until the server's memory is near that at the start; None if it takes too long.
 fn recovery(
-    besieged: &BesiegedServer,
+    besieged: &AttackedServer,
     start_kb: u64,
     args: &SiegeArgs,
 ) -> Result<Option<Duration>, SiegeError> {

@@ -76,7 +76,7 @@ pub(super) enum Front {
 }
 
 /// A server at work.
-pub(super) struct BesiegedServer {
+pub(super) struct AttackedServer {
     front: Front,
     process: BenchProcess,
     development: Development,
@@ -84,7 +84,7 @@ pub(super) struct BesiegedServer {
     _directory: TempDir,
 }
 
-impl BesiegedServer {
+impl AttackedServer {
     /// Starts a server with a limit of open files: `oarlock serve` of `program`, or this program in the role.
     pub(super) fn start(
         front: Front,

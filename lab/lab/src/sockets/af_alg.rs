@@ -48,8 +48,9 @@ impl AlgSender {
                 return Err(format!("AF_ALG has no transform that pads records, as {} needs", suite.name()));
             }
         };
-        let operations: io::Result<Vec<_>> =
-            (0..streams).map(|stream| AlgOperation::open(name, StreamKeys::of(suite, stream))).collect();
+        let operations: io::Result<Vec<_>> = (0..streams)
+            .map(|stream| AlgOperation::open(name, StreamKeys::for_stream(suite, stream)))
+            .collect();
         let operations = operations.map_err(|error| format!("AF_ALG {name}: {error}"))?;
         Ok(Self { operations, out: Vec::new() })
     }

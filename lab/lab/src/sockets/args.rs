@@ -44,7 +44,7 @@ pub(crate) struct SocketsBenchArgs {
         value_delimiter = ',',
         default_value = "user,device,kernel,sendfile"
     )]
-    pub(super) ways: Vec<SocketWay>,
+    pub(super) ways: Vec<SealMethod>,
     /// Bytes of each buffer, 1 to 16k, separated by commas; k is 1024
     #[arg(long, value_name = "SIZES", value_delimiter = ',', default_value = "4k,8k,16k", value_parser = parse_bytes)]
     pub(super) sizes: Vec<u64>,
@@ -96,7 +96,7 @@ impl SocketsBenchArgs {
 /// A way to send a sealed file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum SocketWay {
+pub(super) enum SealMethod {
     /// Seal in this process
     User,
     /// Seal by a device: the kernel's, or a cryptoserver
@@ -109,7 +109,7 @@ pub(super) enum SocketWay {
     Plain,
 }
 
-impl SocketWay {
+impl SealMethod {
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::User => "user",

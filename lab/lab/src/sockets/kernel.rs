@@ -67,7 +67,7 @@ pub(super) fn attach_all(connections: &Connections, suite: SocketSuite) -> Resul
 }
 
 fn kernel_keys(suite: SocketSuite, stream: usize) -> Result<KernelKeys, String> {
-    let keys = StreamKeys::of(suite, stream);
+    let keys = StreamKeys::for_stream(suite, stream);
     let Some(cipher) = suite.kernel_cipher() else {
         return Err(format!("the kernel's TLS has no suites of CBC, such as {}", suite.name()));
     };

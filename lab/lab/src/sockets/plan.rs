@@ -11,7 +11,7 @@ use oarlock_measure::sockets::SocketSuite;
 use oarlock_measure::statistics::median_by;
 use oarlock_terminal::{GlobalOptions, progress};
 
-use super::args::{SocketFrames, SocketWay, SocketsBenchArgs};
+use super::args::{SealMethod, SocketFrames, SocketsBenchArgs};
 use super::device;
 use super::error::SocketsError;
 use super::kernel::{ContentSender, attach_all};
@@ -28,7 +28,7 @@ const CHECKED: u64 = 200_000;
 /// A row before it is measured.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RowPlan {
-    pub(super) way: SocketWay,
+    pub(super) way: SealMethod,
     pub(super) suite: SocketSuite,
     pub(super) streams: usize,
     pub(super) sizes: TransferSizes,
@@ -37,7 +37,7 @@ pub(super) struct RowPlan {
 impl RowPlan {
     /// Returns the bytes of the file that a connection gets.
     fn share_of(&self, stream: usize, file: &[u8]) -> Vec<u8> {
-        if self.way == SocketWay::Sendfile {
+        if self.way == SealMethod::Sendfile {
             return file.chunks(file.len().div_ceil(self.streams)).nth(stream).unwrap_or_default().to_vec();
         }
         let calls = file.chunks(self.sizes.bytes_per_call());
@@ -74,7 +74,7 @@ impl WayRun {
         let whole = file.contents().map_err(|error| failed(error.to_string()))?;
         for (stream, arrived) in self.arrived.iter().enumerate() {
             let contents = match plan.way {
-                SocketWay::Plain => arrived.kept.clone(),
+                SealMethod::Plain => arrived.kept.clone(),
                 _ => {
                     open_all(accelerator, plan.suite, stream, arrived.kept.clone()).map_err(failed)?.concat()
                 }
@@ -165,7 +165,7 @@ fn groups(args: &SocketsBenchArgs) -> Vec<Vec<RowPlan>> {
                             frames: *frames,
                             records_per_call: usize::from(*records_per_call),
                         };
-                        let plan = |way: &SocketWay| RowPlan {
+                        let plan = |way: &SealMethod| RowPlan {
                             way: *way,
                             suite: *suite,
                             streams: usize::from(*streams),
@@ -258,7 +258,7 @@ pub(super) fn run(
 fn contradiction(plan: &RowPlan) -> Option<&'static str> {
     let is_usual = plan.sizes.frames == SocketFrames::Whole && plan.sizes.records_per_call == 1;
     match (plan.way, plan.sizes) {
-        (SocketWay::Sendfile, _) if !is_usual => {
+        (SealMethod::Sendfile, _) if !is_usual => {
             Some("sendfile has no buffers: the kernel makes records of 16k from the file")
         }
         (_, TransferSizes { frames: SocketFrames::Piecemeal, records_per_call: 2.., .. }) => {
@@ -280,16 +280,16 @@ fn prepare(
 ) -> Result<Option<Box<dyn RecordSender>>, String> {
     let contents = || Box::new(ContentSender::new(plan.sizes.frames)) as Box<dyn RecordSender>;
     Ok(match plan.way {
-        SocketWay::User => Some(Box::new(UserSender::new(accelerator, plan.suite, plan.streams)?)),
-        SocketWay::Device => Some(device::sender(plan.suite, plan.streams, args.device_socket.as_deref())?),
-        SocketWay::Kernel => {
+        SealMethod::User => Some(Box::new(UserSender::new(accelerator, plan.suite, plan.streams)?)),
+        SealMethod::Device => Some(device::sender(plan.suite, plan.streams, args.device_socket.as_deref())?),
+        SealMethod::Kernel => {
             attach_all(connections, plan.suite)?;
             Some(contents())
         }
-        SocketWay::Sendfile => {
+        SealMethod::Sendfile => {
             attach_all(connections, plan.suite)?;
             None
         }
-        SocketWay::Plain => Some(contents()),
+        SealMethod::Plain => Some(contents()),
     })
 }

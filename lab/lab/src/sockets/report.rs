@@ -5,7 +5,7 @@ use oarlock_measure::sockets::SocketSuite;
 use oarlock_terminal::table::{CellAlign, CellTone, TableCell, TextTable, bytes};
 use serde::Serialize;
 
-use super::args::{SocketFrames, SocketWay};
+use super::args::{SealMethod, SocketFrames};
 use super::paper;
 use super::plan::{RowPlan, WayRun};
 use super::wire::WireCalls;
@@ -13,7 +13,7 @@ use super::wire::WireCalls;
 /// A row of the tables. The fields are those of the documented JSON.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct SocketsRow {
-    pub(super) way: SocketWay,
+    pub(super) way: SealMethod,
     pub(super) suite: SocketSuite,
     /// The bytes of a buffer.
     pub(super) size: usize,
@@ -81,7 +81,7 @@ impl SocketsRow {
 
     /// Returns the border's bytes without the file's own read.
     fn border_without_file(&self) -> Option<f64> {
-        let read = if self.way == SocketWay::Sendfile { 0.0 } else { 1.0 };
+        let read = if self.way == SealMethod::Sendfile { 0.0 } else { 1.0 };
         self.border_bytes_per_byte.map(|bytes| bytes - read)
     }
 }
@@ -136,10 +136,10 @@ fn first_table(rows: &[&SocketsRow]) -> TextTable {
             None => TableCell::toned("not here", CellTone::Faint),
         };
         let paper = match row.way {
-            SocketWay::User => paper::at_size(paper::USER_SECONDS, row.size),
-            SocketWay::Device => paper::at_size(paper::DEVICE_SECONDS, row.size),
-            SocketWay::Kernel => paper::at_size(paper::KERNEL_SECONDS, row.size),
-            SocketWay::Sendfile | SocketWay::Plain => None,
+            SealMethod::User => paper::at_size(paper::USER_SECONDS, row.size),
+            SealMethod::Device => paper::at_size(paper::DEVICE_SECONDS, row.size),
+            SealMethod::Kernel => paper::at_size(paper::KERNEL_SECONDS, row.size),
+            SealMethod::Sendfile | SealMethod::Plain => None,
         };
         table.row([
             row.way.name().into(),
@@ -157,42 +157,42 @@ fn first_table(rows: &[&SocketsRow]) -> TextTable {
 }
 
 /// A comparison of table II: the kernel's way, another one, a figure of both, and the paper's percentages.
-type SavedFigure = (&'static str, SocketWay, SocketWay, fn(&SocketsRow) -> Option<f64>, Option<[f64; 3]>);
+type SavedFigure = (&'static str, SealMethod, SealMethod, fn(&SocketsRow) -> Option<f64>, Option<[f64; 3]>);
 
 const SAVED: [SavedFigure; 9] = [
     (
         "seconds, kernel for user",
-        SocketWay::Kernel,
-        SocketWay::User,
+        SealMethod::Kernel,
+        SealMethod::User,
         |row| row.seconds,
         Some(paper::SAVED_AGAINST_USER),
     ),
     (
         "seconds, kernel for device",
-        SocketWay::Kernel,
-        SocketWay::Device,
+        SealMethod::Kernel,
+        SealMethod::Device,
         |row| row.seconds,
         Some(paper::SAVED_AGAINST_DEVICE),
     ),
     (
         "calls, kernel for device",
-        SocketWay::Kernel,
-        SocketWay::Device,
+        SealMethod::Kernel,
+        SealMethod::Device,
         |row| row.calls_per_buffer,
         Some([paper::SAVED_CALLS; 3]),
     ),
     (
         "copies, kernel for device",
-        SocketWay::Kernel,
-        SocketWay::Device,
+        SealMethod::Kernel,
+        SealMethod::Device,
         SocketsRow::border_without_file,
         Some([paper::SAVED_COPIES; 3]),
     ),
-    ("calls, kernel for user", SocketWay::Kernel, SocketWay::User, |row| row.calls_per_buffer, None),
-    ("copies, kernel for user", SocketWay::Kernel, SocketWay::User, SocketsRow::border_without_file, None),
-    ("CPU s, kernel for user", SocketWay::Kernel, SocketWay::User, |row| row.cpu_seconds, None),
-    ("calls, sendfile for user", SocketWay::Sendfile, SocketWay::User, |row| row.calls_per_buffer, None),
-    ("CPU s, sendfile for user", SocketWay::Sendfile, SocketWay::User, |row| row.cpu_seconds, None),
+    ("calls, kernel for user", SealMethod::Kernel, SealMethod::User, |row| row.calls_per_buffer, None),
+    ("copies, kernel for user", SealMethod::Kernel, SealMethod::User, SocketsRow::border_without_file, None),
+    ("CPU s, kernel for user", SealMethod::Kernel, SealMethod::User, |row| row.cpu_seconds, None),
+    ("calls, sendfile for user", SealMethod::Sendfile, SealMethod::User, |row| row.calls_per_buffer, None),
+    ("CPU s, sendfile for user", SealMethod::Sendfile, SealMethod::User, |row| row.cpu_seconds, None),
 ];
 
 /// The paper's table II. None if no row has its counterpart.
@@ -247,7 +247,7 @@ fn reasons(rows: &[SocketsRow]) -> String {
 
 /// Draws the CPU time of each way.
 pub(super) fn to_svg(rows: &[SocketsRow]) -> String {
-    let mut ways: Vec<SocketWay> = Vec::new();
+    let mut ways: Vec<SealMethod> = Vec::new();
     let mut groups: Vec<(String, &SocketsRow)> = Vec::new();
     for row in rows {
         if !ways.contains(&row.way) {
@@ -265,7 +265,7 @@ pub(super) fn to_svg(rows: &[SocketsRow]) -> String {
             groups.push((name, row));
         }
     }
-    let bar = |first: &SocketsRow, way: SocketWay| {
+    let bar = |first: &SocketsRow, way: SealMethod| {
         let row = rows.iter().find(|row| row.way == way && row.size == first.size && row.is_beside(first));
         match row {
             Some(row) => row.gb_per_cpu_s.ok_or_else(|| row.why_not.clone().unwrap_or_default()),

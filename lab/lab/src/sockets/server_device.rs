@@ -59,7 +59,7 @@ impl ServerSender {
         let (mut link, mut keys) =
             (DeviceLink::connect(path).map_err(|error| error.to_string())?, Vec::new());
         for stream in 0..streams {
-            let stream_keys = StreamKeys::of(suite, stream);
+            let stream_keys = StreamKeys::for_stream(suite, stream);
             let symmetric =
                 proto::Symmetric { r#type: key_type.into(), secret: stream_keys.key.clone().into() };
             let source = Some(open_key::Source::Symmetric(symmetric));

@@ -1,6 +1,6 @@
 //! Tests of the ways: what arrives opens to the file, and the counts are exact.
 
-use super::args::{SocketFrames, SocketWay, SocketsBenchArgs};
+use super::args::{SealMethod, SocketFrames, SocketsBenchArgs};
 use super::error::SocketsError;
 use super::plan::{RowPlan, SampleFile, WayOutcome, WayRun, run};
 use super::report::{SocketsRow, to_svg, to_text};
@@ -12,7 +12,7 @@ use oarlock_terminal::{CommandError, FailureKind};
 
 fn args() -> SocketsBenchArgs {
     SocketsBenchArgs {
-        ways: vec![SocketWay::User],
+        ways: vec![SealMethod::User],
         sizes: vec![4096],
         bytes: 100_000,
         suite: vec![SocketSuite::Aes128Gcm],
@@ -26,7 +26,7 @@ fn args() -> SocketsBenchArgs {
 }
 
 fn plan(
-    way: SocketWay,
+    way: SealMethod,
     size: usize,
     frames: SocketFrames,
     records_per_call: usize,
@@ -53,7 +53,8 @@ fn done(outcome: WayOutcome) -> Option<WayRun> {
 #[test]
 fn what_arrives_opens_to_the_file() {
     let mut file = SampleFile::new(100_000).unwrap();
-    for way in [SocketWay::User, SocketWay::Device, SocketWay::Kernel, SocketWay::Sendfile, SocketWay::Plain]
+    for way in
+        [SealMethod::User, SealMethod::Device, SealMethod::Kernel, SealMethod::Sendfile, SealMethod::Plain]
     {
         for suite in SocketSuite::ALL {
             for (frames, size) in [
@@ -66,7 +67,7 @@ fn what_arrives_opens_to_the_file() {
                 let outcome = run(&accelerator(), &plan, &mut file, &args(), true);
                 let Some(run) = done(outcome.unwrap()) else { continue };
                 run.check_contents(&accelerator(), &plan, &file).unwrap();
-                if way == SocketWay::User {
+                if way == SealMethod::User {
                     let kept = run.arrived[0].kept.clone();
                     let records = open_all(&accelerator(), suite, 0, kept).unwrap();
                     let first = if frames == SocketFrames::Whole { size } else { size * (16_384 / size) };
@@ -80,7 +81,7 @@ fn what_arrives_opens_to_the_file() {
 #[test]
 fn every_connection_gets_its_share() {
     let mut file = SampleFile::new(100_000).unwrap();
-    let plan = plan(SocketWay::User, 4096, SocketFrames::Whole, 2, 3);
+    let plan = plan(SealMethod::User, 4096, SocketFrames::Whole, 2, 3);
     let mut run = done(run(&accelerator(), &plan, &mut file, &args(), true).unwrap()).unwrap();
     run.check_contents(&accelerator(), &plan, &file).unwrap();
     let opened = |stream: usize| {
@@ -106,27 +107,27 @@ fn calls_and_bytes_are_counted_exactly() {
     let mut file = SampleFile::new(1 << 20).unwrap();
     let mut calls =
         |plan| done(run(&accelerator(), &plan, &mut file, &args(), false).unwrap()).unwrap().result.calls;
-    let whole = calls(plan(SocketWay::User, 4096, SocketFrames::Whole, 1, 1));
+    let whole = calls(plan(SealMethod::User, 4096, SocketFrames::Whole, 1, 1));
     assert_eq!((whole.read.calls, whole.sendto.calls, whole.sendmsg.calls), (256, 256, 0));
     assert_eq!((whole.read.bytes, whole.sendto.bytes), (1 << 20, (1 << 20) + 256 * 22));
-    let batched = calls(plan(SocketWay::User, 4096, SocketFrames::Whole, 16, 1));
+    let batched = calls(plan(SealMethod::User, 4096, SocketFrames::Whole, 16, 1));
     assert_eq!((batched.read.calls, batched.sendto.calls), (16, 16));
     assert_eq!(batched.sendto.bytes, (1 << 20) + 256 * 22);
-    let pieces = calls(plan(SocketWay::User, 4096, SocketFrames::Piecemeal, 1, 1));
+    let pieces = calls(plan(SealMethod::User, 4096, SocketFrames::Piecemeal, 1, 1));
     assert_eq!((pieces.read.calls, pieces.sendto.calls), (256, 64));
     assert_eq!(pieces.sendto.bytes, (1 << 20) + 64 * 22);
-    let plain = calls(plan(SocketWay::Plain, 16_384, SocketFrames::Whole, 1, 4));
+    let plain = calls(plan(SealMethod::Plain, 16_384, SocketFrames::Whole, 1, 4));
     assert_eq!((plain.calls(), plain.bytes()), (128, 2 << 20));
 }
 
 #[test]
 fn a_way_that_is_not_there_is_a_row_with_a_reason() {
     let mut file = SampleFile::new(10_000).unwrap();
-    let both = plan(SocketWay::User, 4096, SocketFrames::Piecemeal, 2, 1);
+    let both = plan(SealMethod::User, 4096, SocketFrames::Piecemeal, 2, 1);
     assert!(
         matches!(run(&accelerator(), &both, &mut file, &args(), false).unwrap(), WayOutcome::Absent(reason) if reason.contains("alone"))
     );
-    let batched = plan(SocketWay::Sendfile, 4096, SocketFrames::Whole, 2, 1);
+    let batched = plan(SealMethod::Sendfile, 4096, SocketFrames::Whole, 2, 1);
     let WayOutcome::Absent(reason) = run(&accelerator(), &batched, &mut file, &args(), false).unwrap() else {
         panic!("sendfile has no buffers")
     };
@@ -152,9 +153,9 @@ fn the_tables_compare_with_the_paper() {
         ..SocketsRow::absent(&plan(way, 4096, SocketFrames::Whole, 1, 1), String::new())
     };
     let rows = [
-        row(SocketWay::User, 2.0, 2.0, 4.0),
-        row(SocketWay::Device, 4.0, 4.0, 2.0),
-        row(SocketWay::Kernel, 2.0, 2.0, 1.0),
+        row(SealMethod::User, 2.0, 2.0, 4.0),
+        row(SealMethod::Device, 4.0, 4.0, 2.0),
+        row(SealMethod::Kernel, 2.0, 2.0, 1.0),
     ];
     let text = to_text(&rows, false);
     let line = |name: &str| text.lines().find(|line| line.starts_with(name)).unwrap_or_default().to_owned();

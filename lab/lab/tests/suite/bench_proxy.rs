@@ -152,7 +152,7 @@ fn an_interrupt_stops_the_proxies_and_removes_their_files() {
     command.args(["--key", "p256", "--seconds", "3600", "--turns", "1"]);
     command.env("TMPDIR", folder.path()).env("OARLOCK_PROGRESS_SECONDS", "0.05");
     let mut bench = RunningBench(command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap());
-    let mut lines = PrintedLines::of(bench.0.stderr.take().unwrap());
+    let mut lines = PrintedLines::from_stream(bench.0.stderr.take().unwrap());
     lines.wait_for("p256 full");
     let id = bench.0.id().to_string();
     assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());

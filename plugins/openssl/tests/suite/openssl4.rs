@@ -182,7 +182,7 @@ fn step(command: &mut Command, directory: &Path) -> Result<(), String> {
     for name in ["MAKEFLAGS", "MFLAGS", "CARGO_MAKEFLAGS"] {
         command.env_remove(name);
     }
-    let ran = ProgramResult::of(command);
+    let ran = ProgramResult::from_command(command);
     if ran.output.status.success() { Ok(()) } else { Err(format!("{}\n{}", ran.command, ran.said())) }
 }
 

@@ -257,7 +257,9 @@ fn curl_checks_certificates_with_the_provider() {
                 "-sS --tls-max 1.2 --ciphers {cipher} --cacert {authority}.crt --resolve localhost:{port}:127.0.0.1 \
                  https://localhost:{port}/"
             );
-            ProgramResult::of(dir.command(program("curl").unwrap()).args(arguments.split_whitespace()))
+            ProgramResult::from_command(
+                dir.command(program("curl").unwrap()).args(arguments.split_whitespace()),
+            )
         };
         assert_eq!(curl(certificate).ok(), "hello");
         let other = if certificate == "rsa" { "p256" } else { "rsa" };

@@ -18,7 +18,7 @@ fn attacker(dir: &TestDirectory) -> Option<PathBuf> {
     let built = dir.path("security");
     let mut build = Command::new("cc");
     build.args(["-O1", "-Wall", "-Werror", "-o"]).arg(&built).arg(source).arg("-l:libcrypto.so.3");
-    ProgramResult::of(&mut build).ok();
+    ProgramResult::from_command(&mut build).ok();
     Some(built)
 }
 
@@ -27,7 +27,7 @@ fn both(dir: &TestDirectory, attacker: &Path, what: &str, key: &str) -> [String;
     ["?provider=oarlock", "provider=default"].map(|properties| {
         // The program makes a context of its own, which loads the configuration that it is given.
         let mut command = dir.plain_command(attacker);
-        ProgramResult::of(command.args([what, "openssl.cnf", key, properties])).ok()
+        ProgramResult::from_command(command.args([what, "openssl.cnf", key, properties])).ok()
     })
 }
 
@@ -97,8 +97,12 @@ fn raised(section: &str) -> Option<(TestDirectory, PathBuf)> {
         fs::set_permissions(dir.path(name), Permissions::from_mode(mode)).unwrap();
     }
     fs::set_permissions(&dir.directory, Permissions::from_mode(0o755)).unwrap();
-    let probe =
-        ProgramResult::of(as_nobody(&dir, &attacker).args(["privileged", "openssl.cnf", "root.pem", ""]));
+    let probe = ProgramResult::from_command(as_nobody(&dir, &attacker).args([
+        "privileged",
+        "openssl.cnf",
+        "root.pem",
+        "",
+    ]));
     if !probe.said().contains(&format!("uid {NOBODY}, effective 0")) {
         skip("set-user-ID programs are not honoured here (nosuid, or no new privileges)");
         return None;
@@ -154,7 +158,7 @@ fn ignores_the_environment_of_a_program_with_raised_privileges() {
             .env("OARLOCK_THREADS", "no number")
             .env("XDG_CACHE_HOME", dir.path("cache"))
             .args(["privileged", "openssl.cnf", "root.pem", ""]);
-        let said = ProgramResult::of(&mut command).said();
+        let said = ProgramResult::from_command(&mut command).said();
         dir.write("evil.end", "");
         assert!(said.contains("signed: 1") && !said.contains("OARLOCK_"), "{said}");
         assert!(received.join().unwrap().is_empty(), "bytes went to another user's socket");

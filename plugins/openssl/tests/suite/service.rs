@@ -303,7 +303,7 @@ fn a_truncated_or_missing_answer_is_an_error() {
     assert!(said.contains("connection ended after") || said.contains("answer"), "{said}");
     let mut command = dir.command("openssl");
     command.args("dgst -sha256 -sign rsa.ref -out signature message".split(' '));
-    let said = common::ProgramResult::of(command.env("OARLOCK_PATIENCE_MS", "200")).failed();
+    let said = common::ProgramResult::from_command(command.env("OARLOCK_PATIENCE_MS", "200")).failed();
     assert!(said.contains("no answer within 200 ms"), "{said}");
     drop(thread.join().unwrap());
 }

@@ -37,7 +37,7 @@ impl<'c> CallerMemory<'c> {
     ) -> Result<Mechanism<'c>, ReturnCode> {
         let CK_MECHANISM { mechanism: kind, ulParameterLen, .. } = self.read(mechanism)?;
         let kind = MechanismType(number(kind));
-        let len = match ParameterForm::of(kind) {
+        let len = match ParameterForm::from_mechanism(kind) {
             Some(ParameterForm::Gcm) => size_of::<CK_GCM_MESSAGE_PARAMS>(),
             Some(ParameterForm::ChaCha20Poly1305) => size_of::<CK_SALSA20_CHACHA20_POLY1305_MSG_PARAMS>(),
             _ => return self.mechanism(mechanism),
@@ -96,7 +96,7 @@ impl<'c> CallerMemory<'c> {
     pub(super) fn mechanism(self, mechanism: *const CK_MECHANISM) -> Result<Mechanism<'c>, ReturnCode> {
         let CK_MECHANISM { mechanism: kind, pParameter, ulParameterLen } = self.read(mechanism)?;
         let kind = MechanismType(number(kind));
-        let form = ParameterForm::of(kind).ok_or(ReturnCode::MechanismInvalid)?;
+        let form = ParameterForm::from_mechanism(kind).ok_or(ReturnCode::MechanismInvalid)?;
         let parameter = self
             .bytes(pParameter.cast_const().cast(), ulParameterLen)
             .map_err(|_| ReturnCode::MechanismParamInvalid)?;

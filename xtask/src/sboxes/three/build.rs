@@ -99,7 +99,7 @@ impl GateSignals {
     fn with(&self, gates: &[CircuitGate]) -> (Self, usize) {
         let mut built = self.clone();
         for gate in gates {
-            built.signals.push(gate.of(&built.signals));
+            built.signals.push(gate.apply(&built.signals));
             built.gates.push(*gate);
         }
         let last = built.signals.len() - 1;

@@ -109,7 +109,7 @@ impl<'a> PairSearch<'a> {
             })
             .find(|truth| fits_together(self.signals, inner, *truth, care))?;
         let gate = fit(self.signals, inner, truth, care, 0);
-        let outer = fit(&[one, two, gate.of(self.signals)], [0, 1, 2], self.truth, self.care, 0);
+        let outer = fit(&[one, two, gate.apply(self.signals)], [0, 1, 2], self.truth, self.care, 0);
         Some((gate, CircuitGate { operands: [d, e, self.signals.len()], ..outer }))
     }
 }

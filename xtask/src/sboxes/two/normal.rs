@@ -58,8 +58,8 @@ mod tests {
             for signs in [[false, false], [false, true], [true, false], [true, true]] {
                 let sign = |signal: Truth, is_inverse: bool| if is_inverse { !signal } else { signal };
                 let gate = |table| CircuitGate { table, operands: [0, 1, 1] };
-                let expected = without_sign(gate(table).of(&[sign(a, signs[0]), sign(b, signs[1])]));
-                assert_eq!(gate(with_signs(table, signs)).of(&[a, b]), expected, "{name} {signs:?}");
+                let expected = without_sign(gate(table).apply(&[sign(a, signs[0]), sign(b, signs[1])]));
+                assert_eq!(gate(with_signs(table, signs)).apply(&[a, b]), expected, "{name} {signs:?}");
             }
         }
     }

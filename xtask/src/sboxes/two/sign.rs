@@ -86,7 +86,7 @@ fn signs(normal: &Circuit, sign: impl Fn(SignalUse) -> u64) -> Vec<u64> {
     let mut signs = vec![0; INPUTS];
     for (at, gate) in normal.gates.iter().enumerate() {
         let [a, b] = [0, 1].map(|side| signs[gate.operands[side]] ^ sign(SignalUse::Operand(at, side)));
-        signs.push(CircuitGate { table: gate.table, operands: [0, 1, 1] }.of(&[a, b]));
+        signs.push(CircuitGate { table: gate.table, operands: [0, 1, 1] }.apply(&[a, b]));
     }
     signs
 }

@@ -86,7 +86,7 @@ impl SignalSet {
     }
 
     fn push(&mut self, gate: CircuitGate) -> usize {
-        self.push_signal(gate.of(&self.signals));
+        self.push_signal(gate.apply(&self.signals));
         self.gates.push(gate);
         self.signals.len() - 1
     }

@@ -169,7 +169,7 @@ impl ItemOwner for Long {
 
 #[test]
 fn lengths_of_one_class_do_not_share_a_batch() {
-    let queue_key = QueueKey::of(Shape::RsaPrivate { bits: 2047 });
+    let queue_key = QueueKey::from_shape(Shape::RsaPrivate { bits: 2047 });
     let mut queue = JobQueue::new(queue_key, Vec::new(), crate::probe::ProbeState::All);
     let long = |bits, tenant| {
         let QueueItem { first, bytes, is_whole, enqueued, due, attempts, .. } = item(0, 0, 3);

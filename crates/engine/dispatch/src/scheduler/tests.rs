@@ -226,7 +226,7 @@ fn thousands_of_lengths_make_few_queues() {
     let mut scheduler = scheduler();
     for bits in 512..=4096 {
         let shape = Shape::RsaPublic { bits, exponent: oarlock_core::RsaExponent::F4 };
-        let queue = scheduler.queue_for(QueueKey::of(shape), || vec![scalar(10.0 * US)]);
+        let queue = scheduler.queue_for(QueueKey::from_shape(shape), || vec![scalar(10.0 * US)]);
         scheduler.submit(queue, item(1, 0)).unwrap();
     }
     assert_eq!((scheduler.queues.len(), scheduler.live()), (29, 3585));
@@ -244,7 +244,7 @@ fn an_idle_queue_of_odd_lengths_is_replaced() {
     let mut scheduler = scheduler();
     for exponent_bits in 0..1_000_u16 {
         let shape = Shape::ModExp { bits: 2047, exponent_bits: 64 * exponent_bits + 1 };
-        let queue = scheduler.queue_for(QueueKey::of(shape), || vec![scalar(10.0 * US)]);
+        let queue = scheduler.queue_for(QueueKey::from_shape(shape), || vec![scalar(10.0 * US)]);
         scheduler.submit(queue, item(1, 0)).unwrap();
         assert_eq!(next(&mut scheduler).2, 1);
     }

@@ -206,7 +206,7 @@ impl OutputRule {
 
 /// Returns the radix of FF1 if all records have the same.
 fn common_radix(records: &Records<'_>) -> Option<Ff1Radix> {
-    let radix_of = |iv: Span| iv.of(&records.data).and_then(Ff1Radix::from_iv);
+    let radix_of = |iv: Span| iv.slice(&records.data).and_then(Ff1Radix::from_iv);
     if let Column::One(iv) = records.iv {
         return radix_of(iv);
     }

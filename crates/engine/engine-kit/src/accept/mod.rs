@@ -21,8 +21,8 @@ use std::iter::repeat_n;
 use std::ops::Range;
 
 use oarlock_core::{
-    InputSource, Key, KeySource, OutputSink, PartMut, RecordRow, Records, SecretBytes, SecretSlots, Shape,
-    Span, Status,
+    InputSource, Key, KeySource, OutcomeWriter, OutputSink, RecordRow, Records, SecretBytes, SecretSlots,
+    Shape, Span, Status,
 };
 
 use columns::FlatColumn;
@@ -324,7 +324,7 @@ impl<'a> RecordPart<'a> {
         match self.input.at(index) {
             InputSource::Slot(slot) => self.records.slots.get(slot).unwrap_or_default(),
             // An empty input can start at offset 2^32 - 1, which equals the mark.
-            InputSource::Data(span) => span.of(self.data()).unwrap_or_default(),
+            InputSource::Data(span) => span.slice(self.data()).unwrap_or_default(),
         }
     }
 
@@ -334,7 +334,7 @@ impl<'a> RecordPart<'a> {
         &self,
         record: &RecordRef,
         first: usize,
-        out: &'o mut PartMut<'_>,
+        out: &'o mut OutcomeWriter<'_>,
     ) -> &'o mut [u8] {
         let (start, len) = (record.output as usize, record.len as usize);
         match record.output {
@@ -409,7 +409,7 @@ impl<'a> RecordPart<'a> {
         &self,
         window: Range<usize>,
         ordered: &mut OrderedRecords,
-        out: &mut PartMut<'_>,
+        out: &mut OutcomeWriter<'_>,
         steps: StepRule,
         fetch: impl Fn(&[u8], u32),
     ) {
@@ -463,7 +463,7 @@ impl<'a> RecordPart<'a> {
         &self,
         window: &Range<usize>,
         ordered: &mut OrderedRecords,
-        out: &PartMut<'_>,
+        out: &OutcomeWriter<'_>,
         fetch: impl Fn(&[u8], u32),
     ) -> Option<()> {
         let equal = self.equal?;
@@ -494,7 +494,7 @@ impl<'a> RecordPart<'a> {
         &self,
         window: &Range<usize>,
         equal: &EqualRecords,
-        out: &PartMut<'_>,
+        out: &OutcomeWriter<'_>,
         fetch: impl Fn(&[u8], u32),
     ) {
         let next = |start: u32, stride: u32| {
@@ -513,7 +513,7 @@ impl<'a> RecordPart<'a> {
         &self,
         window: &Range<usize>,
         ordered: &mut OrderedRecords,
-        out: &PartMut<'_>,
+        out: &OutcomeWriter<'_>,
         steps: StepRule,
         fetch: impl Fn(&[u8], u32),
     ) -> Option<()> {
@@ -536,7 +536,7 @@ impl<'a> RecordPart<'a> {
         valid_keys: u32,
         window: &Range<usize>,
         ordered: &mut OrderedRecords,
-        out: &PartMut<'_>,
+        out: &OutcomeWriter<'_>,
         steps: StepRule,
         fetch: impl Fn(&[u8], u32),
     ) -> Option<()> {

@@ -166,7 +166,7 @@ fn random_records(shape: Shape, count: usize, mix: Mix, random: &mut Random) -> 
     if matches!(shape, Shape::Fpe { .. }) {
         let radix = [2, 10, 300, 1 << 16][random.below(4)];
         for iv in &columns[0] {
-            let iv_bytes = iv.of_mut(&mut data).unwrap_or_default();
+            let iv_bytes = iv.slice_mut(&mut data).unwrap_or_default();
             iv_bytes.iter_mut().zip(u32::to_be_bytes(radix)).for_each(|(byte, value)| *byte = value);
         }
     }
@@ -236,7 +236,7 @@ fn agree(shape: Shape, records: &Records<'_>, size: usize) {
 
 /// Checks that an accepted record has the values that [`Records::resolve`] returns.
 fn is_same(shape: Shape, part: &RecordPart<'_>, record: RecordRef, expected: &ResolvedRecord<'_>) {
-    let bytes = |span: Span| span.of(part.data()).unwrap_or_default();
+    let bytes = |span: Span| span.slice(part.data()).unwrap_or_default();
     assert_eq!(part.input(&record, 0).as_ptr_range(), expected.input.as_ptr_range(), "{shape}: input");
     assert_eq!((part.output(record), record.len as usize), (expected.output, expected.input.len()));
     if !matches!(shape, Shape::Digest { .. } | Shape::DigestPart { .. }) {

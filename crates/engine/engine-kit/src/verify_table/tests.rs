@@ -39,7 +39,8 @@ fn bytes(cache: &VerifyTableCache) -> usize {
 fn ask(cache: &VerifyTableCache, keys: &[u8]) -> Vec<bool> {
     let keys: Vec<Key> = keys.iter().map(|number| key(*number)).collect();
     let tables = cache.tables(keys.iter(), build);
-    let is_own = |(index, key): (usize, &Key)| tables.of(index).map(|table| &table.0) == key.ed25519_public();
+    let is_own =
+        |(index, key): (usize, &Key)| tables.get(index).map(|table| &table.0) == key.ed25519_public();
     keys.iter().enumerate().map(is_own).collect()
 }
 
@@ -111,7 +112,7 @@ fn a_table_beyond_the_budget_is_never_built() {
         BUILT.fetch_add(1, Ordering::Relaxed);
         build(public)
     });
-    assert!((0..9).all(|index| tables.of(index).is_none()));
+    assert!((0..9).all(|index| tables.get(index).is_none()));
     assert_eq!((bytes(&cache), BUILT.load(Ordering::Relaxed)), (0, 0));
 }
 
@@ -135,9 +136,9 @@ fn a_table_that_fails_to_build_is_tried_only_once() {
         TRIED.store(0, Ordering::Relaxed);
         for _ in 0..10 {
             let (one, two, three) = (key(1), key(2), key(3));
-            assert!(cache.tables([&one; 4].into_iter(), fail).of(3).is_none());
-            assert!(cache.tables([&two; 4].into_iter(), wrong).of(3).is_none());
-            assert!(cache.tables([&three; 4].into_iter(), panics).of(3).is_none());
+            assert!(cache.tables([&one; 4].into_iter(), fail).get(3).is_none());
+            assert!(cache.tables([&two; 4].into_iter(), wrong).get(3).is_none());
+            assert!(cache.tables([&three; 4].into_iter(), panics).get(3).is_none());
             cache.wait_for_tables();
         }
         assert_eq!((TRIED.load(Ordering::Relaxed), bytes(&cache)), (3, 0));
@@ -152,8 +153,8 @@ fn a_key_with_the_fingerprint_of_another_key_does_not_get_its_table() {
     let cache = VerifyTableCache::new(8 * KILO).at_once();
     assert_eq!(ask(&cache, &[1]), [true]);
     let imitation = Key::local(KeyParts::Ed25519Public([2; 32]), Fingerprint::new([1; 32]));
-    assert!(cache.tables([&imitation, &key(1)].into_iter(), build).of(0).is_none());
-    assert!(cache.tables([&key(1), &imitation].into_iter(), build).of(1).is_none());
+    assert!(cache.tables([&imitation, &key(1)].into_iter(), build).get(0).is_none());
+    assert!(cache.tables([&key(1), &imitation].into_iter(), build).get(1).is_none());
 }
 
 #[test]
@@ -162,7 +163,7 @@ fn a_key_of_another_kind_has_no_table() {
     let other = Key::local(KeyParts::X25519Public([1; 32]), Fingerprint::new([9; 32]));
     let present = key(1);
     let tables = cache.tables([&other, &present].into_iter(), build);
-    assert!(tables.of(0).is_none() && tables.of(1).is_some());
+    assert!(tables.get(0).is_none() && tables.get(1).is_some());
 }
 
 #[test]
@@ -173,7 +174,7 @@ fn keys_that_are_used_once_are_forgotten_when_there_are_too_many() {
         let mut bytes = [0; 32];
         bytes[..8].copy_from_slice(&u64::to_ne_bytes(number));
         let key = Key::local(KeyParts::Ed25519Public(bytes), Fingerprint::new(bytes));
-        assert!(cache.tables([&key].into_iter(), build).of(0).is_none());
+        assert!(cache.tables([&key].into_iter(), build).get(0).is_none());
     }
     assert!(cache.shared().store.entries() <= 8192);
     assert_eq!(ask(&cache, &[200; 4]), [false; 4]);

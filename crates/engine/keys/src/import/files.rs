@@ -19,7 +19,7 @@ use crate::{KeyError, Passphrase, bind, pbes2, text_file};
 /// [`KeyError::UnknownFormat`] if the bytes have none of these forms, and all that the named functions return.
 pub fn any(bytes: &[u8], passphrase: Option<&Passphrase>) -> Result<Key, KeyError> {
     // DER is tried first because its test is exact: no text is well-formed DER.
-    match Structure::of(bounded(bytes)?) {
+    match Structure::from_der(bounded(bytes)?) {
         Ok(found) => structure(found, bytes, passphrase),
         Err(_) if pem::is_pem(bytes) => pem(bytes, passphrase),
         Err(_) if bind::is_bind(bytes) => bind::import(bytes).map(|file| file.key),
@@ -30,7 +30,7 @@ pub fn any(bytes: &[u8], passphrase: Option<&Passphrase>) -> Result<Key, KeyErro
 /// Imports DER in base64, without BEGIN and END lines.
 fn bare_base64(text: &[u8], passphrase: Option<&Passphrase>) -> Result<Key, KeyError> {
     let Some(der) = pem::bare_base64(text) else { return Err(foreign::error(text)) };
-    match Structure::of(&der) {
+    match Structure::from_der(&der) {
         Ok(found) => structure(found, &der, passphrase),
         Err(_) => Err(foreign::error_in_base64(text, &der)),
     }
@@ -41,7 +41,7 @@ fn bare_base64(text: &[u8], passphrase: Option<&Passphrase>) -> Result<Key, KeyE
 /// A directory of keys uses it to find a key under a wrong file name.
 #[must_use]
 pub fn private_key_format(bytes: &[u8]) -> Option<&'static str> {
-    match Structure::of(bytes) {
+    match Structure::from_der(bytes) {
         Ok(Structure::Spki | Structure::Pkcs1Public | Structure::Certificate) => None,
         Ok(_) => Some("a private key in DER"),
         Err(_) => foreign::private_key_format(bytes),
@@ -53,7 +53,7 @@ pub fn private_key_format(bytes: &[u8]) -> Option<&'static str> {
 /// # Errors
 /// As for [`any`] if no structure fits, else as the named functions.
 pub fn der(bytes: &[u8], passphrase: Option<&Passphrase>) -> Result<Key, KeyError> {
-    let found = Structure::of(bounded(bytes)?).map_err(|_| foreign::error(bytes))?;
+    let found = Structure::from_der(bounded(bytes)?).map_err(|_| foreign::error(bytes))?;
     structure(found, bytes, passphrase)
 }
 
@@ -111,7 +111,7 @@ pub fn pkcs8_pem(text: &[u8]) -> Result<Key, KeyError> {
 pub fn encrypted_pkcs8_der(bytes: &[u8], passphrase: &Passphrase) -> Result<Key, KeyError> {
     let plain = pbes2::decrypt(expect(Structure::EncryptedPkcs8, bytes)?, passphrase)?;
     // About one wrong passphrase in 256 leaves a well-formed padding. The error must not report a malformed key then.
-    match Structure::of(&plain) {
+    match Structure::from_der(&plain) {
         Ok(Structure::Pkcs8) => pkcs8::key(&plain),
         _ => Err(KeyError::Decryption),
     }

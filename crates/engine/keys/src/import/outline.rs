@@ -19,7 +19,7 @@ pub(super) enum Structure {
 
 impl Structure {
     /// Finds the structure of `bytes` from the first three members of the outer SEQUENCE.
-    pub(super) fn of(bytes: &[u8]) -> Result<Self, KeyError> {
+    pub(super) fn from_der(bytes: &[u8]) -> Result<Self, KeyError> {
         let tags = leading_tags(bytes).ok_or(KeyError::UnknownFormat)?;
         match tags {
             // The first three tags distinguish all structures. None means that there are only two members.

@@ -38,7 +38,7 @@ pub(super) const EXPONENT: u32 = 64;
 
 impl Widths {
     /// Computes the precisions for a modulus of an allowed length.
-    pub(super) fn of(n: &[u8]) -> Self {
+    pub(super) fn from_modulus(n: &[u8]) -> Self {
         let prime_bits = u32::try_from(bits(n).div_ceil(2)).unwrap_or(u32::MAX);
         let half = precision(prime_bits);
         // The precision, and with it the time of an operation, depends on the public length of n only.
@@ -49,7 +49,7 @@ impl Widths {
 impl Integers {
     /// Reads numbers whose n and e are within their bounds; lengths are checked here, before any arithmetic.
     pub(super) fn read(numbers: &PrivateNumbers<'_>) -> Result<Self, KeyError> {
-        let widths = Widths::of(numbers.n);
+        let widths = Widths::from_modulus(numbers.n);
         let unbalanced = KeyError::PrimesUnbalanced { limit: widths.prime_bits };
         Ok(Self {
             n: read(numbers.n, widths.full).ok_or(not_below("n", "its own length"))?,
@@ -66,7 +66,7 @@ impl Integers {
     /// Checks every relation in the order of the module's list.
     pub(super) fn validate(self, public: RsaPublicParts) -> Result<RsaPrivateParts, KeyError> {
         // The error shows which relation failed. That is no secret, so the checks may stop at the first failure.
-        let limit = Widths::of(&public.n).prime_bits;
+        let limit = Widths::from_modulus(&public.n).prime_bits;
         check_prime("p", &self.p, limit)?;
         check_prime("q", &self.q, limit)?;
         if self.p == self.q {

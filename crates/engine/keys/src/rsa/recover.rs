@@ -15,7 +15,7 @@ use crate::KeyError;
 
 /// Computes all numbers of a key from n and e, which are within their bounds, and d. The result is not yet validated.
 pub(super) fn integers(public: &RsaPublicParts, d: &[u8]) -> Result<Integers, KeyError> {
-    let widths = Widths::of(&public.n);
+    let widths = Widths::from_modulus(&public.n);
     let below_n = KeyError::NotBelow { what: "d", bound: "n" };
     let n = read(&public.n, widths.full).ok_or(KeyError::NoPrimes)?;
     let e = read(&public.e, EXPONENT).ok_or(KeyError::NoPrimes)?;

@@ -36,7 +36,7 @@ pub(super) fn share(public: ThresholdKey, index: u8, secret: &[u8]) -> Result<Sh
     };
     let key = rsa::mod_exp(public.modulus(), secret, public.modulus_bits())?;
     // The exponentiation is secret in its exponent, so it takes the same steps for every share of this modulus.
-    let modulus = ShareModulus::of(public.modulus())?;
+    let modulus = ShareModulus::from_bytes(public.modulus())?;
     if modulus.power(public.verification_base(), secret)? != expected {
         return Err(KeyError::Inconsistent { relation: "v^s = v_i mod n of a share" });
     }
@@ -96,7 +96,7 @@ pub(super) struct ShareModulus {
 
 impl ShareModulus {
     /// Creates the arithmetic of an odd n.
-    pub(super) fn of(n: &[u8]) -> Result<Self, KeyError> {
+    pub(super) fn from_bytes(n: &[u8]) -> Result<Self, KeyError> {
         let (even, len) = (KeyError::Even { what: "n" }, integer::strip(n).len());
         let value = integer::read(n, precision(len)).ok_or(even.clone())?;
         let value = value.as_odd_vartime().ok_or(even)?.clone();

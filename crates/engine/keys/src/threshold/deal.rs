@@ -29,7 +29,7 @@ pub fn split(key: &Key, threshold: u8, shares: u8) -> Result<(ThresholdKey, Vec<
     let parts = private_parts(key)?;
     check::check_exponent(&parts.public.e, shares.into())?;
     let secrets = Polynomial::random(parts, threshold)?.values(shares)?;
-    let modulus = ShareModulus::of(&parts.public.n)?;
+    let modulus = ShareModulus::from_bytes(&parts.public.n)?;
     let base = generator(parts)?;
     let verification: Vec<Vec<u8>> =
         secrets.iter().map(|secret| modulus.power(&base, secret)).collect::<Result<_, _>>()?;

@@ -35,7 +35,7 @@ impl ThresholdKey {
     /// [`rsa::public`](crate::rsa::public), and [`KeyError::NotBelow`] or [`KeyError::TooSmall`] for a verification
     /// value.
     pub fn from_der(bytes: &[u8]) -> Result<Self, KeyError> {
-        let mut members = Members::of(import::bounded(bytes)?, KEY)?;
+        let mut members = Members::from_bytes(import::bounded(bytes)?, KEY)?;
         members.version()?;
         let (n, e, threshold) = (members.integer()?, members.integer()?, members.small()?);
         let (base, mut keys) = (members.integer()?, members.inner()?);
@@ -99,7 +99,7 @@ impl Share {
     /// As [`ThresholdKey::from_der`], and [`KeyError::ShareIndex`], [`KeyError::Length`] for the secret,
     /// [`KeyError::Inconsistent`] if the secret belongs to another share.
     pub fn from_der(bytes: &[u8]) -> Result<Self, KeyError> {
-        let mut members = Members::of(import::bounded(bytes)?, SHARE)?;
+        let mut members = Members::from_bytes(import::bounded(bytes)?, SHARE)?;
         members.version()?;
         let public = ThresholdKey::from_der(members.nested()?)?;
         let (index, secret) = (members.small()?, members.octets()?);
@@ -178,7 +178,7 @@ struct Members<'a> {
 
 impl<'a> Members<'a> {
     /// Reads DER that is one SEQUENCE and has no bytes after it.
-    fn of(bytes: &'a [u8], structure: &'static str) -> Result<Self, KeyError> {
+    fn from_bytes(bytes: &'a [u8], structure: &'static str) -> Result<Self, KeyError> {
         Self::within(AnyRef::from_der(bytes).map_err(asn1::malformed(structure))?, structure)
     }
 

@@ -15,7 +15,7 @@ use crate::ecdsa;
 use crate::ecdsa::comb::PublicComb;
 use crate::ecdsa::constants::{shifted, small};
 use crate::ecdsa::curve::CurveParams;
-use crate::ecdsa::field::{CoordinateField, CurveSimd, ElementOf, FieldOf};
+use crate::ecdsa::field::{CoordinateField, CurveElement, CurveField, CurveSimd};
 use crate::ecdsa::key_table::EcdsaKeyTable;
 use crate::ecdsa::point::{AffinePoint, JacobianPoint, PointField, XyzzPoint};
 use crate::ecdsa::ring::OddModulus;
@@ -93,15 +93,15 @@ fn kernels<C: CurveParams<L>, const L: usize, const N: usize>(
 
 /// N groups of points that pass through kernels repeatedly.
 struct PointStreams<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize, const N: usize> {
-    f: FieldOf<S, C, L, N>,
-    point: JacobianPoint<ElementOf<S, C, L, N>>,
-    wide: XyzzPoint<ElementOf<S, C, L, N>>,
-    addend: AffinePoint<ElementOf<S, C, L, N>>,
+    f: CurveField<S, C, L, N>,
+    point: JacobianPoint<CurveElement<S, C, L, N>>,
+    wide: XyzzPoint<CurveElement<S, C, L, N>>,
+    addend: AffinePoint<CurveElement<S, C, L, N>>,
 }
 
 impl<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize, const N: usize> PointStreams<S, C, L, N> {
     fn new(simd: S) -> Self {
-        let f = FieldOf::<S, C, L, N>::new(simd);
+        let f = CurveField::<S, C, L, N>::new(simd);
         let e = |n: u64| f.splat(&shifted(small(n), 200, &<C::Field as OddModulus<L>>::LIMBS));
         Self {
             f,
@@ -127,7 +127,7 @@ impl<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize, const N: usize> Poin
         );
     }
 
-    fn chain(&mut self, step: impl Fn(&ElementOf<S, C, L, N>) -> ElementOf<S, C, L, N>) {
+    fn chain(&mut self, step: impl Fn(&CurveElement<S, C, L, N>) -> CurveElement<S, C, L, N>) {
         self.f.simd().call(
             #[inline(always)]
             || {

@@ -13,7 +13,7 @@ struct RecordSizes {
 }
 
 impl RecordSizes {
-    fn of(shape: Shape) -> Option<Self> {
+    fn from_shape(shape: Shape) -> Option<Self> {
         Some(match shape {
             Shape::Cipher { alg, .. } => Self { key_len: alg.key_len(), iv_len: alg.block_len(), tag_len: 0 },
             Shape::Aead { alg, .. } => Self { key_len: alg.key_len(), iv_len: 12, tag_len: 16 },
@@ -33,7 +33,7 @@ pub(super) fn whole(bench: &KernelBench<'_>, engine: &LaneEngine, shape: Shape, 
     if !bench.wants(name) || engine.offers(shape).is_none() {
         return;
     }
-    let Some(RecordSizes { key_len, iv_len, tag_len }) = RecordSizes::of(shape) else { return };
+    let Some(RecordSizes { key_len, iv_len, tag_len }) = RecordSizes::from_shape(shape) else { return };
     let count = lens.len();
     let key = |at: usize| {
         let bytes = (0..key_len).map(|byte| (at * 31 + byte * 7) as u8).collect();

@@ -42,14 +42,14 @@ struct Ff1Plan {
     /// The first block of the CBC-MAC.
     first_block: BlockBytes,
     /// The way of computing.
-    way: PlanWay,
+    way: PlanKind,
 }
 
 #[expect(
     clippy::large_enum_variant,
     reason = "there is one plan at a time, and its tables are read in every round"
 )]
-enum PlanWay {
+enum PlanKind {
     /// Numbers below 2^32.
     Narrow(NarrowHalf),
     /// Numbers below 2^96.
@@ -59,12 +59,12 @@ enum PlanWay {
 }
 
 impl Ff1Plan {
-    fn of(record: &Ff1Record<'_>) -> Option<Self> {
+    fn from_record(record: &Ff1Record<'_>) -> Option<Self> {
         let sizes = Ff1Sizes::new(Ff1Radix::from_iv(record.radix)?, record.input.len(), record.tweak.len())?;
         let way = match sizes.number_len() {
-            0..=4 => PlanWay::Narrow(NarrowHalf::of(&sizes)?),
-            5..=12 => PlanWay::Wide(WideHalf::of(&sizes)?),
-            _ => PlanWay::General,
+            0..=4 => PlanKind::Narrow(NarrowHalf::from_sizes(&sizes)?),
+            5..=12 => PlanKind::Wide(WideHalf::from_sizes(&sizes)?),
+            _ => PlanKind::General,
         };
         Some(Self { sizes, first_block: sizes.first_block(), way })
     }
@@ -106,7 +106,7 @@ pub(super) fn run<'a, S: BlockSimd, const ROUNDS: usize>(
         }
         let Some(record) = record else { return };
         if plan.is_none() {
-            plan = Ff1Plan::of(&record);
+            plan = Ff1Plan::from_record(&record);
         }
         match plan {
             Some(_) => {
@@ -147,9 +147,9 @@ impl<'a> Ff1Group<'_, 'a> {
             }
         }
         match &self.plan.way {
-            PlanWay::Narrow(half) => self.side_by_side::<S, _, ROUNDS>(simd, half, first, output, &are_good),
-            PlanWay::Wide(half) => self.side_by_side::<S, _, ROUNDS>(simd, half, first, output, &are_good),
-            PlanWay::General => {
+            PlanKind::Narrow(half) => self.side_by_side::<S, _, ROUNDS>(simd, half, first, output, &are_good),
+            PlanKind::Wide(half) => self.side_by_side::<S, _, ROUNDS>(simd, half, first, output, &are_good),
+            PlanKind::General => {
                 for (record, _) in self.records.iter().zip(are_good).filter(|(_, is_good)| *is_good) {
                     let result = &mut output[record.output..][..record.input.len()];
                     let encrypt = |block: &mut BlockBytes| {

@@ -105,7 +105,7 @@ impl NarrowModulus {
 }
 
 impl NarrowHalf {
-    pub(super) fn of(sizes: &Ff1Sizes) -> Option<Self> {
+    pub(super) fn from_sizes(sizes: &Ff1Sizes) -> Option<Self> {
         let moduli = [
             NarrowModulus::new(sizes.radix(), sizes.left())?,
             NarrowModulus::new(sizes.radix(), sizes.right())?,
@@ -262,7 +262,7 @@ fn high_product(a: u128, b: u128) -> u128 {
 }
 
 impl WideHalf {
-    pub(super) fn of(sizes: &Ff1Sizes) -> Option<Self> {
+    pub(super) fn from_sizes(sizes: &Ff1Sizes) -> Option<Self> {
         let moduli =
             [WideModulus::new(sizes.radix(), sizes.left())?, WideModulus::new(sizes.radix(), sizes.right())?];
         let unused_bits = 8 * BLOCK.checked_sub(sizes.stream_len())? as u32;
@@ -363,7 +363,7 @@ mod tests {
             let named = Ff1Radix::new(radix).unwrap();
             let bytes = named.numeral_bytes();
             let sizes = Ff1Sizes::new(named, 2 * len * bytes, 0).unwrap();
-            let half = NarrowHalf::of(&sizes).unwrap();
+            let half = NarrowHalf::from_sizes(&sizes).unwrap();
             let modulus = u64::from(radix).pow(len as u32);
             for number in [0, 1, u64::from(radix) - 1, radix.into(), modulus / 2, modulus - 2, modulus - 1] {
                 let mut text = vec![0; len * bytes];

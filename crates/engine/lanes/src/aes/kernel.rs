@@ -358,5 +358,5 @@ fn message<'a>(
 /// Returns the bytes of a span of an accepted record. Accepted spans are in bounds.
 #[inline(always)]
 fn bytes<'a>(part: &'a RecordPart<'a>, span: Span) -> &'a [u8] {
-    span.of(part.data()).unwrap_or_default()
+    span.slice(part.data()).unwrap_or_default()
 }

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use oarlock_core::{
-    CipherMode, Direction, EngineFault, Outcomes, OutputSink, PartMut, Records, Shape, Span, Status,
+    CipherMode, Direction, EngineFault, OutcomeWriter, Outcomes, OutputSink, Records, Shape, Span, Status,
 };
 use zeroize::Zeroizing;
 
@@ -50,7 +50,7 @@ pub(crate) fn crypt<S: BlockSimd>(
     shape: Shape,
     part: &RecordPart<'_>,
     records: &[RecordRef],
-    out: &mut PartMut<'_>,
+    out: &mut OutcomeWriter<'_>,
 ) {
     match shape {
         Shape::Cipher { mode: CipherMode::Ctr, .. } => once::<S, CtrKernel>(simd, shape, part, records, out),
@@ -66,7 +66,7 @@ fn once<S: BlockSimd, K: AesKernel>(
     shape: Shape,
     part: &RecordPart<'_>,
     records: &[RecordRef],
-    out: &mut PartMut<'_>,
+    out: &mut OutcomeWriter<'_>,
 ) {
     // Without a table, each record looks its prepared key up in its handle.
     AesRun::<S, K> { simd, shape, left: [].iter(), table: Vec::new() }.compute(part, records, out);
@@ -128,7 +128,7 @@ impl<S: BlockSimd, K: AesKernel> RecordKernel for AesRun<'_, S, K> {
         };
     }
 
-    fn compute(&mut self, part: &RecordPart<'_>, records: &[RecordRef], out: &mut PartMut<'_>) {
+    fn compute(&mut self, part: &RecordPart<'_>, records: &[RecordRef], out: &mut OutcomeWriter<'_>) {
         let window = RecordWindow { simd: self.simd, part, records };
         let slots = prepare_slots::<S, K::Key>(self.simd, part, records);
         let keys = PreparedKeys { part, table: &self.table, slots: &slots };
@@ -150,7 +150,11 @@ struct RecordWindow<'a, S> {
 impl<S: BlockSimd> RecordWindow<'_, S> {
     /// Computes records with an output span into the output, and records with an output slot into memory that is
     /// erased afterwards.
-    fn run<K: AesKernel, const ROUNDS: usize>(&self, keys: &PreparedKeys<'_, K::Key>, out: &mut PartMut<'_>) {
+    fn run<K: AesKernel, const ROUNDS: usize>(
+        &self,
+        keys: &PreparedKeys<'_, K::Key>,
+        out: &mut OutcomeWriter<'_>,
+    ) {
         self.pass::<K, ROUNDS>(keys, out.output, out.statuses, None);
         if self.part.has_slots() {
             self.through_scratch::<K, ROUNDS>(keys, out);
@@ -172,7 +176,7 @@ impl<S: BlockSimd> RecordWindow<'_, S> {
     fn through_scratch<K: AesKernel, const ROUNDS: usize>(
         &self,
         keys: &PreparedKeys<'_, K::Key>,
-        out: &mut PartMut<'_>,
+        out: &mut OutcomeWriter<'_>,
     ) {
         let mut len = 0;
         let span_of = |record: &RecordRef| match self.part.output(*record) {
@@ -200,7 +204,7 @@ impl<S: BlockSimd> RecordWindow<'_, S> {
                 None => *status = Status::Malformed,
             }
             if K::WRITES_TAG
-                && let Some(tag) = self.part.tag_span(*record).of_mut(out.output)
+                && let Some(tag) = self.part.tag_span(*record).slice_mut(out.output)
             {
                 tag.copy_from_slice(&scratch[span.tag..span.tag + span.tag_len]);
             }

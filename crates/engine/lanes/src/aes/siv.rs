@@ -5,7 +5,7 @@
 //! the tag of a record that is opened has been compared.
 
 use oarlock_core::{
-    AeadAlg, Direction, EngineFault, Outcomes, OutputSink, PartMut, Records, Shape, Span, Status,
+    AeadAlg, Direction, EngineFault, OutcomeWriter, Outcomes, OutputSink, Records, Shape, Span, Status,
 };
 use zeroize::{ZeroizeOnDrop, Zeroizing};
 
@@ -87,7 +87,7 @@ impl<S: BlockSimd> RecordKernel for SivRun<'_, S> {
         };
     }
 
-    fn compute(&mut self, part: &RecordPart<'_>, records: &[RecordRef], out: &mut PartMut<'_>) {
+    fn compute(&mut self, part: &RecordPart<'_>, records: &[RecordRef], out: &mut OutcomeWriter<'_>) {
         let slots = prepare_slots::<S, SivKey>(self.simd, part, records);
         let keys = PreparedKeys { part, table: &self.table, slots: &slots };
         let mut memory = ChunkMemory::default();
@@ -128,7 +128,7 @@ struct SivRecord<'a> {
 
 impl<'a> SivRecord<'a> {
     fn new(part: &'a RecordPart<'a>, record: RecordRef, key: &'a SivKey, text: usize) -> Self {
-        let bytes = |span: Span| span.of(part.data()).unwrap_or_default();
+        let bytes = |span: Span| span.slice(part.data()).unwrap_or_default();
         let aad = Some(part.aad_span(record)).filter(|span| !span.is_absent()).map(bytes);
         let iv = bytes(part.iv_span(record));
         Self { record, key, aad, iv, input: part.input(&record, 0), text }
@@ -172,7 +172,7 @@ struct SivChunk<'a, S> {
 }
 
 impl<S: BlockSimd> SivChunk<'_, S> {
-    fn seal<const ROUNDS: usize>(&self, memory: &mut ChunkMemory, out: &mut PartMut<'_>) {
+    fn seal<const ROUNDS: usize>(&self, memory: &mut ChunkMemory, out: &mut OutcomeWriter<'_>) {
         self.sum_components::<ROUNDS>(None, memory);
         let texts: Vec<&[u8]> = self.work.iter().map(|work| work.input).collect();
         self.finish_macs::<ROUNDS>(&texts, memory);
@@ -180,15 +180,15 @@ impl<S: BlockSimd> SivChunk<'_, S> {
         self.crypt::<ROUNDS>(macs.iter(), texts);
         for (work, tag) in self.work.iter().zip(macs.iter()) {
             self.give(work, texts, out);
-            if let Some(tag_out) = self.part.tag_span(work.record).of_mut(out.output) {
+            if let Some(tag_out) = self.part.tag_span(work.record).slice_mut(out.output) {
                 tag_out.copy_from_slice(tag);
             }
         }
     }
 
-    fn open<const ROUNDS: usize>(&self, memory: &mut ChunkMemory, out: &mut PartMut<'_>) {
+    fn open<const ROUNDS: usize>(&self, memory: &mut ChunkMemory, out: &mut OutcomeWriter<'_>) {
         let expected = |work: &SivRecord<'_>| {
-            let tag = self.part.tag_span(work.record).of(self.part.data());
+            let tag = self.part.tag_span(work.record).slice(self.part.data());
             tag.and_then(|tag| tag.first_chunk().copied()).unwrap_or_default()
         };
         let tags: Vec<BlockBytes> = self.work.iter().map(expected).collect();
@@ -218,10 +218,10 @@ impl<S: BlockSimd> SivChunk<'_, S> {
     }
 
     /// Copies the text of a record to its output.
-    fn give(&self, work: &SivRecord<'_>, texts: &[u8], out: &mut PartMut<'_>) {
+    fn give(&self, work: &SivRecord<'_>, texts: &[u8], out: &mut OutcomeWriter<'_>) {
         let text = &texts[work.text..][..work.input.len()];
         let output = match self.part.output(work.record) {
-            OutputSink::Output(span) => span.of_mut(out.output),
+            OutputSink::Output(span) => span.slice_mut(out.output),
             OutputSink::Slot(slot) => out.slots.fill(slot, text.len()),
         };
         match output {

@@ -15,7 +15,7 @@ mod stream;
 mod tests;
 
 use oarlock_core::{
-    AeadAlg, BatchSize, Direction, EngineFault, Outcomes, PartMut, Records, Shape, Span, Status,
+    AeadAlg, BatchSize, Direction, EngineFault, OutcomeWriter, Outcomes, Records, Shape, Span, Status,
 };
 use subtle::ConstantTimeEq;
 use zeroize::{Zeroize, Zeroizing};
@@ -98,7 +98,7 @@ impl<S: UnzipSimd> RecordKernel for ChaChaRun<S> {
         StepRule::EVEN
     }
 
-    fn compute(&mut self, part: &RecordPart<'_>, records: &[RecordRef], out: &mut PartMut<'_>) {
+    fn compute(&mut self, part: &RecordPart<'_>, records: &[RecordRef], out: &mut OutcomeWriter<'_>) {
         let mut rest = records;
         while !rest.is_empty() {
             let mut bytes = 0;
@@ -115,7 +115,7 @@ impl<S: UnzipSimd> RecordKernel for ChaChaRun<S> {
 }
 
 impl<S: UnzipSimd> ChaChaRun<S> {
-    fn window(&self, part: &RecordPart<'_>, records: &[RecordRef], out: &mut PartMut<'_>) {
+    fn window(&self, part: &RecordPart<'_>, records: &[RecordRef], out: &mut OutcomeWriter<'_>) {
         let mut messages = Vec::with_capacity(records.len());
         for record in records {
             match self.message(part, *record) {
@@ -152,7 +152,7 @@ impl<S: UnzipSimd> ChaChaRun<S> {
     }
 
     fn message<'a>(&self, part: &'a RecordPart<'a>, record: RecordRef) -> Option<Message<'a>> {
-        let of_data = |span: Span| span.of(part.data()).unwrap_or_default();
+        let of_data = |span: Span| span.slice(part.data()).unwrap_or_default();
         let iv = of_data(part.iv_span(record));
         // RFC 8439 puts zeros before the nonce of SSH, whose counter has 64 bits.
         let mut nonce = [0; 12];
@@ -193,7 +193,7 @@ impl<S: UnzipSimd> ChaChaRun<S> {
         messages: &[Message<'_>],
         blocks: &[Option<LooseBlock>; BLOCKS],
         hash_keys: &mut [[u8; 32]],
-        out: &mut PartMut<'_>,
+        out: &mut OutcomeWriter<'_>,
     ) {
         const IDLE: BlockStart<'static> = BlockStart { key: &[0; 32], nonce: &[0; 12], counter: 0 };
         let starts = blocks.map(|block| {
@@ -274,11 +274,17 @@ impl<S: UnzipSimd> ChaChaRun<S> {
     }
 
     /// Writes the tag, or compares it with that of the record.
-    fn finish(&self, part: &RecordPart<'_>, message: &Message<'_>, tag: &[u8; 16], out: &mut PartMut<'_>) {
+    fn finish(
+        &self,
+        part: &RecordPart<'_>,
+        message: &Message<'_>,
+        tag: &[u8; 16],
+        out: &mut OutcomeWriter<'_>,
+    ) {
         let (record, span) = (message.record, part.tag_span(message.record));
         let status = &mut out.statuses[record.index as usize];
         if self.opens {
-            let expected = span.of(part.data()).unwrap_or_default();
+            let expected = span.slice(part.data()).unwrap_or_default();
             // Only the verdict is public, and the status reveals it anyway.
             if declassify(tag.ct_eq(expected).unwrap_u8()) == 0 {
                 *status = Status::Rejected;

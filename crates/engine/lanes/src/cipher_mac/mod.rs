@@ -13,8 +13,8 @@ mod passes;
 mod tls;
 
 use oarlock_core::{
-    BatchSize, ChainOrder, CipherSpec, Direction, EngineFault, Outcomes, OutputSink, PartMut, Records, Shape,
-    Status,
+    BatchSize, ChainOrder, CipherSpec, Direction, EngineFault, OutcomeWriter, Outcomes, OutputSink, Records,
+    Shape, Status,
 };
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
@@ -115,7 +115,7 @@ impl RecordKernel for ChainRun<'_> {
         StepRule::blocks(8, added)
     }
 
-    fn compute(&mut self, part: &RecordPart<'_>, mut records: &[RecordRef], out: &mut PartMut<'_>) {
+    fn compute(&mut self, part: &RecordPart<'_>, mut records: &[RecordRef], out: &mut OutcomeWriter<'_>) {
         while let Some(first) = records.first() {
             // The first record is the longest.
             let fit = (WINDOW_BYTES / (first.len as usize).max(1)).next_multiple_of(self.lanes);
@@ -136,7 +136,7 @@ impl<'l> ChainRun<'l> {
         Some(Self { passes, order, shape, lanes, text: ThreadScratch::take(MessageText::default) })
     }
 
-    fn window(&mut self, part: &RecordPart<'_>, records: &[RecordRef], out: &mut PartMut<'_>) {
+    fn window(&mut self, part: &RecordPart<'_>, records: &[RecordRef], out: &mut OutcomeWriter<'_>) {
         use ChainOrder::{EncryptAndMac, EncryptThenMac, MacThenEncrypt};
         use Direction::{Decrypt, Encrypt};
         let passes = &{ self.passes };
@@ -178,7 +178,7 @@ impl<'l> ChainRun<'l> {
         &mut self,
         part: &RecordPart<'_>,
         records: &[RecordRef],
-        out: &mut PartMut<'_>,
+        out: &mut OutcomeWriter<'_>,
         covered: Covered,
     ) {
         let tags = self.tags(part, records, out, covered);
@@ -194,12 +194,12 @@ impl<'l> ChainRun<'l> {
         &mut self,
         part: &RecordPart<'_>,
         records: &[RecordRef],
-        out: &mut PartMut<'_>,
+        out: &mut OutcomeWriter<'_>,
         covered: Covered,
     ) -> Vec<bool> {
         let tags = self.tags(part, records, out, covered);
         let is_wrong = |(record, tag): (&RecordRef, &ChainBytes)| {
-            let expected = part.tag_span(*record).of(part.data()).unwrap_or_default();
+            let expected = part.tag_span(*record).slice(part.data()).unwrap_or_default();
             let is_right = tag.get(..expected.len()).map_or(0, |tag| tag.ct_eq(expected).unwrap_u8());
             // Only the verdict is public, and the status reveals it anyway.
             declassify(is_right) == 0
@@ -215,14 +215,14 @@ impl<'l> ChainRun<'l> {
         &mut self,
         part: &RecordPart<'_>,
         records: &[RecordRef],
-        out: &PartMut<'_>,
+        out: &OutcomeWriter<'_>,
         covered: Covered,
     ) -> Zeroizing<Vec<ChainBytes>> {
         let bytes_of = |record: &RecordRef| match covered {
             Covered::Input => part.input(record, 0),
             Covered::Output => written(part, *record, out),
         };
-        let aad_of = |record: &RecordRef| part.aad_span(*record).of(part.data()).unwrap_or_default();
+        let aad_of = |record: &RecordRef| part.aad_span(*record).slice(part.data()).unwrap_or_default();
         let len = records.iter().map(|record| aad_of(record).len() + bytes_of(record).len()).sum();
         // One piece of memory for each message, because the hash reads whole blocks.
         let text = self.text.renew(len);
@@ -247,9 +247,9 @@ enum Covered {
 }
 
 /// Returns the result of a record that the cipher pass wrote, as long as the input.
-fn written<'o>(part: &RecordPart<'_>, record: RecordRef, out: &'o PartMut<'_>) -> &'o [u8] {
+fn written<'o>(part: &RecordPart<'_>, record: RecordRef, out: &'o OutcomeWriter<'_>) -> &'o [u8] {
     match part.output(record) {
-        OutputSink::Output(span) => span.of(out.output).unwrap_or_default(),
+        OutputSink::Output(span) => span.slice(out.output).unwrap_or_default(),
         OutputSink::Slot(slot) => out.slots.get(slot).unwrap_or_default(),
     }
 }

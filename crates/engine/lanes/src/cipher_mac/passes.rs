@@ -1,6 +1,6 @@
 //! The pass of the hash and the pass of the cipher over a window, each on the leaf that has its instructions.
 
-use oarlock_core::{CipherSpec, Direction, MacAlg, PartMut, Shape};
+use oarlock_core::{CipherSpec, Direction, MacAlg, OutcomeWriter, Shape};
 use zeroize::Zeroizing;
 
 use crate::hash::sha1::LaneSha1;
@@ -28,12 +28,17 @@ pub(super) struct MacStates {
 
 impl ChainPasses<'_> {
     /// Encrypts or decrypts accepted records of a part, whose columns are those of a cipher too.
-    pub(super) fn crypt(&self, part: &RecordPart<'_>, records: &[RecordRef], out: &mut PartMut<'_>) {
+    pub(super) fn crypt(&self, part: &RecordPart<'_>, records: &[RecordRef], out: &mut OutcomeWriter<'_>) {
         self.crypt_part(&part.read_as(self.cipher_shape()), records, out);
     }
 
     /// Encrypts or decrypts accepted records of a part of the cipher.
-    pub(super) fn crypt_part(&self, part: &RecordPart<'_>, records: &[RecordRef], out: &mut PartMut<'_>) {
+    pub(super) fn crypt_part(
+        &self,
+        part: &RecordPart<'_>,
+        records: &[RecordRef],
+        out: &mut OutcomeWriter<'_>,
+    ) {
         self.ciphers.crypt(self.cipher_shape(), part, records, out);
     }
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use oarlock_core::{
-    Column, InputSource, KeySource, OutputSink, PartMut, Records, Span, Status, mte_sealed_len,
+    Column, InputSource, KeySource, OutcomeWriter, OutputSink, Records, Span, Status, mte_sealed_len,
 };
 use oarlock_engine_kit::MteOpening;
 use zeroize::Zeroizing;
@@ -30,12 +30,12 @@ pub(super) fn seal(
     text: &mut MessageText,
     part: &RecordPart<'_>,
     records: &[RecordRef],
-    out: &mut PartMut<'_>,
+    out: &mut OutcomeWriter<'_>,
 ) {
     let (text, plaintexts) = messages(passes, text, part, records);
     let tags = {
         let messages: Vec<&[u8]> =
-            plaintexts.iter().map(|plaintext| plaintext.message.of(text).unwrap_or_default()).collect();
+            plaintexts.iter().map(|plaintext| plaintext.message.slice(text).unwrap_or_default()).collect();
         passes.tags(part, records, &messages)
     };
     let tag_len = passes.mac.tag_len();
@@ -73,7 +73,7 @@ pub(super) fn seal(
         }
     }
     let mut part_out =
-        PartMut { statuses: &mut statuses, output: out.output, slots: out.slots, short: out.short };
+        OutcomeWriter { statuses: &mut statuses, output: out.output, slots: out.slots, short: out.short };
     passes.crypt_part(&padded_part, &accepted, &mut part_out);
     for (record, status) in records.iter().zip(statuses) {
         if status != Status::Pending {
@@ -97,8 +97,8 @@ fn messages<'t>(
     let span = |start: usize, len: usize| Span { start: start as u32, len: len as u32 };
     for record in records {
         let (input, start) = (part.input(record, 0), text.len());
-        let iv = part.iv_span(*record).of(part.data()).unwrap_or_default();
-        let aad = part.aad_span(*record).of(part.data()).unwrap_or_default();
+        let iv = part.iv_span(*record).slice(part.data()).unwrap_or_default();
+        let aad = part.aad_span(*record).slice(part.data()).unwrap_or_default();
         text.extend_from_slice(iv);
         let message = text.len();
         text.extend_from_slice(aad);
@@ -126,7 +126,7 @@ pub(super) fn open(
     text: &mut MessageText,
     part: &RecordPart<'_>,
     records: &[RecordRef],
-    out: &mut PartMut<'_>,
+    out: &mut OutcomeWriter<'_>,
 ) {
     passes.crypt(part, records, out);
     let verdicts = verdicts(passes, text, part, records, out);
@@ -145,10 +145,10 @@ fn verdicts(
     text: &mut MessageText,
     part: &RecordPart<'_>,
     records: &[RecordRef],
-    out: &PartMut<'_>,
+    out: &OutcomeWriter<'_>,
 ) -> Vec<u8> {
     let opened: Vec<&[u8]> = records.iter().map(|record| written(part, *record, out)).collect();
-    let aad_of = |record: &RecordRef| part.aad_span(*record).of(part.data()).unwrap_or_default();
+    let aad_of = |record: &RecordRef| part.aad_span(*record).slice(part.data()).unwrap_or_default();
     let openings: Vec<Option<MteOpening>> = records
         .iter()
         .zip(&opened)

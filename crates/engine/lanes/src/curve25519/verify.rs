@@ -35,7 +35,7 @@ pub(crate) fn run<S: FieldSimd>(
     let tables = cache.tables(keys, move |public| Ed25519KeyTable::build(simd, public));
     let (mut without, mut with_table, mut tables_of) = (Vec::new(), Vec::new(), Vec::new());
     for (at, accepted) in jobs.into_iter().enumerate() {
-        match tables.of(at) {
+        match tables.get(at) {
             Some(table) => {
                 with_table.push(accepted);
                 tables_of.push(table);

@@ -2,7 +2,7 @@
 //!
 //! Chaining values stay in bitsliced form. Only results are turned back into blocks.
 
-use oarlock_core::{Direction, PartMut};
+use oarlock_core::{Direction, OutcomeWriter};
 
 use super::bits::{transpose, transpose_from, transpose_to};
 use super::group::{BLOCK, Chunk, DesGroup};
@@ -17,7 +17,7 @@ pub(super) fn run<S: Simd>(
     group: DesGroup<'_, '_, S::V>,
     keying: DesKeying,
     direction: Direction,
-    out: &mut PartMut<'_>,
+    out: &mut OutcomeWriter<'_>,
 ) {
     let DesScratch { chunk, chain, other_chain, state, keys, table, .. } = scratch;
     group.schedules(simd, chain, &mut keys[..keying.schedules()], table);
@@ -85,7 +85,7 @@ pub(super) fn translate<S: Simd>(
     group: DesGroup<'_, '_, S::V>,
     from: DesKeying,
     to: DesKeying,
-    out: &mut PartMut<'_>,
+    out: &mut OutcomeWriter<'_>,
 ) {
     let DesScratch { chunk, chain, other_chain, state, keys, other_keys, table } = scratch;
     group.schedules(simd, chain, &mut keys[..from.schedules()], table);
@@ -158,7 +158,7 @@ fn write<S: Simd>(
     chunk: &Chunk<S::V>,
     first: usize,
     blocks: usize,
-    out: &mut PartMut<'_>,
+    out: &mut OutcomeWriter<'_>,
 ) {
     match chunk.as_ref() {
         [rows, ..] if blocks == 1 => group.write_block(simd, rows, first, out),

@@ -1,12 +1,12 @@
 //! As many records side by side as a vector has bits: the path of their bytes into rows and back.
 
-use oarlock_core::PartMut;
+use oarlock_core::OutcomeWriter;
 use zeroize::{Zeroize, Zeroizing};
 
 use super::bits::{BITS, transpose};
 use super::schedule::DesSchedule;
 use crate::records::{RecordPart, RecordRef};
-use crate::simd::{LaneArray, LanesOf, Simd, Vector};
+use crate::simd::{LaneArray, LaneValues, Simd, Vector};
 
 /// The bytes of a block.
 pub(super) const BLOCK: usize = 8;
@@ -15,7 +15,7 @@ pub(super) const BLOCK: usize = 8;
 pub(super) type Rows<V> = [V; BITS];
 
 /// The blocks of each record that are read at once: a vector of them.
-pub(super) type Chunk<V> = LanesOf<V, Rows<V>>;
+pub(super) type Chunk<V> = LaneValues<V, Rows<V>>;
 
 /// Records side by side, longest first. Of vectors with `W` words, record `W g + w` is bit `g` of word `w`.
 #[derive(Clone, Copy)]
@@ -23,9 +23,9 @@ pub(super) struct DesGroup<'a, 'p, V: Vector> {
     pub(super) part: &'a RecordPart<'p>,
     pub(super) records: &'a [RecordRef],
     /// The records that form whole rows.
-    whole: &'a [LanesOf<V, RecordRef>],
+    whole: &'a [LaneValues<V, RecordRef>],
     /// The records of a partly filled last row. Its other lanes repeat the first of them without bytes.
-    rest: Option<LanesOf<V, RecordRef>>,
+    rest: Option<LaneValues<V, RecordRef>>,
 }
 
 impl<'a, 'p, V: Vector> DesGroup<'a, 'p, V> {
@@ -43,7 +43,7 @@ impl<'a, 'p, V: Vector> DesGroup<'a, 'p, V> {
 
     /// Returns the records of a row, or None past the last row.
     #[inline(always)]
-    fn row(&self, row: usize) -> Option<&LanesOf<V, RecordRef>> {
+    fn row(&self, row: usize) -> Option<&LaneValues<V, RecordRef>> {
         let rest = || self.rest.as_ref().filter(|_| row == self.whole.len());
         self.whole.get(row).or_else(rest)
     }
@@ -214,7 +214,7 @@ impl<'a, 'p, V: Vector> DesGroup<'a, 'p, V> {
         simd: S,
         rows: &Rows<V>,
         first: usize,
-        out: &mut PartMut<'_>,
+        out: &mut OutcomeWriter<'_>,
     ) {
         simd.call(
             #[inline(always)]
@@ -247,7 +247,7 @@ impl<'a, 'p, V: Vector> DesGroup<'a, 'p, V> {
             #[inline(always)]
             || {
                 for row in 0..BITS {
-                    let mut messages = LanesOf::<V, V>::from_fn(
+                    let mut messages = LaneValues::<V, V>::from_fn(
                         #[inline(always)]
                         |_| simd.zero(),
                     );
@@ -265,7 +265,7 @@ impl<'a, 'p, V: Vector> DesGroup<'a, 'p, V> {
                         }
                     } else {
                         // All inputs are found before any is loaded, so that their cache misses overlap.
-                        let inputs = LanesOf::<V, &[u8]>::from_fn(
+                        let inputs = LaneValues::<V, &[u8]>::from_fn(
                             #[inline(always)]
                             |lane| self.part.input(&records[lane], first),
                         );
@@ -286,14 +286,14 @@ impl<'a, 'p, V: Vector> DesGroup<'a, 'p, V> {
         simd: S,
         chunk: &Chunk<V>,
         first: usize,
-        out: &mut PartMut<'_>,
+        out: &mut OutcomeWriter<'_>,
     ) {
         simd.call(
             #[inline(always)]
             || {
                 for row in 0..BITS {
                     let Some(records) = self.row(row).map(AsRef::as_ref) else { return };
-                    let blocks = LanesOf::<V, V>::from_fn(
+                    let blocks = LaneValues::<V, V>::from_fn(
                         #[inline(always)]
                         |block| chunk.as_ref()[block][row],
                     );
@@ -339,7 +339,7 @@ impl<'a, 'p, V: Vector> DesGroup<'a, 'p, V> {
 
 /// Loads eight bytes from each offset.
 #[inline(always)]
-fn words<S: Simd>(simd: S, bytes: &[u8], starts: LanesOf<S::V, u32>) -> S::V {
+fn words<S: Simd>(simd: S, bytes: &[u8], starts: LaneValues<S::V, u32>) -> S::V {
     let words = LaneArray::from_fn(
         #[inline(always)]
         |lane| word(bytes, starts.as_ref()[lane]),
@@ -357,7 +357,7 @@ fn word(bytes: &[u8], start: u32) -> u64 {
 
 /// Stores the blocks of a row of messages, one row of the chunk for each block number.
 #[inline(always)]
-fn store_blocks<V: Vector>(chunk: &mut [Rows<V>], row: usize, messages: LanesOf<V, V>) {
+fn store_blocks<V: Vector>(chunk: &mut [Rows<V>], row: usize, messages: LaneValues<V, V>) {
     for (rows, block) in chunk.iter_mut().zip(V::transpose(messages).as_ref()) {
         rows[row] = *block;
     }

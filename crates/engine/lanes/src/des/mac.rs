@@ -1,6 +1,6 @@
 //! Message authentication codes of many messages: ISO/IEC 9797-1 algorithms 1 and 3, and CMAC (SP 800-38B 6).
 
-use oarlock_core::{Direction, MacAlg, MacPadding, PartMut};
+use oarlock_core::{Direction, MacAlg, MacPadding, OutcomeWriter};
 
 use zeroize::Zeroizing;
 
@@ -8,7 +8,7 @@ use super::bits::{BITS, choose, transpose};
 use super::group::{BLOCK, DesGroup, Rows};
 use super::schedule::bit_index;
 use super::{DesKeying, DesScratch};
-use crate::simd::{LaneArray, LanesOf, Simd, Vector};
+use crate::simd::{LaneArray, LaneValues, Simd, Vector};
 
 /// A MAC algorithm: its cipher, the number of its keys, and its padding.
 #[derive(Clone, Copy, Debug)]
@@ -64,7 +64,7 @@ impl DesMac {
         simd: S,
         scratch: &mut DesScratch<S::V>,
         group: DesGroup<'_, '_, S::V>,
-        out: &mut PartMut<'_>,
+        out: &mut OutcomeWriter<'_>,
     ) {
         let DesScratch { chunk, chain, other_chain: tag, state, keys, table, .. } = scratch;
         group.schedules(simd, chain, &mut keys[..self.schedules], table);
@@ -124,7 +124,7 @@ impl DesMac {
         simd: S,
         scratch: &mut DesScratch<S::V>,
         group: DesGroup<'_, '_, S::V>,
-        out: &mut PartMut<'_>,
+        out: &mut OutcomeWriter<'_>,
     ) {
         let DesScratch { other_chain: tag, state, keys, .. } = scratch;
         // Algorithm 3: the last block of the single-DES chain is also decrypted under K' and encrypted under K.
@@ -168,7 +168,7 @@ impl DesMac {
 
     /// Returns ones in the lanes whose message length satisfies `is_set`.
     fn lanes<S: Simd>(self, simd: S, group: DesGroup<'_, '_, S::V>, is_set: impl Fn(usize) -> bool) -> S::V {
-        let mut words = LanesOf::<S::V, u64>::from_fn(|_| 0);
+        let mut words = LaneValues::<S::V, u64>::from_fn(|_| 0);
         for (row, records) in group.records.chunks(S::V::WORDS).enumerate() {
             for (word, record) in words.as_mut().iter_mut().zip(records) {
                 *word |= u64::from(is_set(record.len as usize)) << row;

@@ -27,7 +27,7 @@ mod standard;
 #[cfg(test)]
 mod tests;
 
-use oarlock_core::{BatchSize, BlockCipher, CipherMode, CipherSpec, Direction, PartMut, Shape, erase};
+use oarlock_core::{BatchSize, BlockCipher, CipherMode, CipherSpec, Direction, OutcomeWriter, Shape, erase};
 use zeroize::{Zeroize, Zeroizing};
 
 use crate::records::{RecordKernel, RecordPart, RecordRef, StepRule};
@@ -59,7 +59,7 @@ pub(crate) fn crypt<S: Simd>(
     shape: Shape,
     part: &RecordPart<'_>,
     records: &[RecordRef],
-    out: &mut PartMut<'_>,
+    out: &mut OutcomeWriter<'_>,
 ) {
     let mut run = DesRun::new(simd, shape);
     run.begin(part);
@@ -208,7 +208,7 @@ impl<S: Simd> RecordKernel for DesRun<S> {
         }
     }
 
-    fn compute(&mut self, part: &RecordPart<'_>, records: &[RecordRef], out: &mut PartMut<'_>) {
+    fn compute(&mut self, part: &RecordPart<'_>, records: &[RecordRef], out: &mut OutcomeWriter<'_>) {
         let Self { simd, shape, scratch } = self;
         for group in DesGroup::<S::V>::all(part, records) {
             match *shape {

@@ -10,7 +10,7 @@ use std::fmt;
 
 use super::constants::shifted;
 use super::curve::CurveParams;
-use super::field::{CoordinateField, CurveSimd, ElementOf, FieldOf};
+use super::field::{CoordinateField, CurveElement, CurveField, CurveSimd};
 use super::interleaved::Interleaved;
 use super::multiples::{StoredPoint, windows};
 use super::point::AffinePoint;
@@ -59,7 +59,7 @@ impl SecretComb {
         simd: S,
         at: usize,
         index: Interleaved<S::V, N>,
-    ) -> AffinePoint<ElementOf<S, C, L, N>> {
+    ) -> AffinePoint<CurveElement<S, C, L, N>> {
         let lines_per_limb = (1 << (C::SECRET_WINDOW - 1)) / LANES;
         let multiples = &self.lines[at * 2 * L * lines_per_limb..][..2 * L * lines_per_limb];
         let mut point = [[[simd.zero(); L]; N]; 2];
@@ -73,7 +73,7 @@ impl SecretComb {
                 }
             }
         }
-        let f = FieldOf::<S, C, L, N>::new(simd);
+        let f = CurveField::<S, C, L, N>::new(simd);
         AffinePoint { x: f.load_stored(&point[0]), y: f.load_stored(&point[1]) }
     }
 }
@@ -152,14 +152,14 @@ impl PublicComb {
     pub(crate) fn points<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize>(
         &self,
         simd: S,
-    ) -> Vec<AffinePoint<ElementOf<S, C, L, 1>>> {
+    ) -> Vec<AffinePoint<CurveElement<S, C, L, 1>>> {
         let rows: Vec<&[CacheLine]> = self.lines.chunks_exact(C::LINES).collect();
         let load = |eight: &[&[CacheLine]]| {
             let rows = std::array::from_fn(|lane| eight[lane.min(eight.len() - 1)]);
             simd.call(
                 #[inline(always)]
                 || {
-                    let (f, [x, y]) = (FieldOf::<S, C, L, 1>::new(simd), C::load_rows(simd, rows));
+                    let (f, [x, y]) = (CurveField::<S, C, L, 1>::new(simd), C::load_rows(simd, rows));
                     AffinePoint { x: f.load_stored(&[x]), y: f.load_stored(&[y]) }
                 },
             )
@@ -178,7 +178,7 @@ pub(crate) fn look_up<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize, con
     tables: &Rows<'_, N>,
     digits: [&RowDigits; N],
     next: Option<[&RowDigits; N]>,
-    entry: &mut AffinePoint<ElementOf<S, C, L, N>>,
+    entry: &mut AffinePoint<CurveElement<S, C, L, N>>,
 ) {
     let row = |n: usize, lane: usize, digits: &RowDigits| {
         &tables[n][lane][digits.index[lane] as usize * C::LINES..][..C::LINES]
@@ -186,7 +186,7 @@ pub(crate) fn look_up<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize, con
     simd.call(
         #[inline(always)]
         || {
-            let f = FieldOf::<S, C, L, N>::new(simd);
+            let f = CurveField::<S, C, L, N>::new(simd);
             for n in 0..N {
                 let mut rows = tables[n];
                 for lane in 0..LANES {

@@ -3,7 +3,7 @@
 
 use super::curve::CurveParams;
 use super::element::Element;
-use super::field::{CoordinateField, CurveSimd, ElementOf, FieldOf};
+use super::field::{CoordinateField, CurveElement, CurveField, CurveSimd};
 use super::interleaved::{Interleaved, Masks};
 use super::point::AffinePoint;
 use super::ring::OddModulus;
@@ -20,10 +20,10 @@ pub(crate) struct ProjectivePoint<E> {
 /// The group of a curve on a CPU.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CurveGroup<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize> {
-    pub(crate) f: FieldOf<S, C, L, 1>,
+    pub(crate) f: CurveField<S, C, L, 1>,
 }
 
-type E<S, C, const L: usize> = ElementOf<S, C, L, 1>;
+type E<S, C, const L: usize> = CurveElement<S, C, L, 1>;
 type Pair<'a, S, C, const L: usize> = (&'a E<S, C, L>, &'a E<S, C, L>);
 /// Plain scalars.
 type Scalars<S, const L: usize> = Element<<S as crate::simd::Simd>::V, L, 1>;

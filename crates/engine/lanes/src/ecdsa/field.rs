@@ -32,11 +32,11 @@ pub(crate) trait CurveSimd<C: CurveParams<L>, const L: usize>: MulSimd {
 }
 
 /// The field of a curve on a CPU, in N groups of eight lanes.
-pub(crate) type FieldOf<S, C, const L: usize, const N: usize> = <S as CurveSimd<C, L>>::Field<N>;
+pub(crate) type CurveField<S, C, const L: usize, const N: usize> = <S as CurveSimd<C, L>>::Field<N>;
 
 /// The elements of this field.
-pub(crate) type ElementOf<S, C, const L: usize, const N: usize> =
-    <FieldOf<S, C, L, N> as CoordinateField<S, L, N>>::Element;
+pub(crate) type CurveElement<S, C, const L: usize, const N: usize> =
+    <CurveField<S, C, L, N> as CoordinateField<S, L, N>>::Element;
 
 /// A field of coordinates modulo p. Elements are in Montgomery form with an R of the representation.
 ///

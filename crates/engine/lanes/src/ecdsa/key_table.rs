@@ -8,7 +8,7 @@ use oarlock_engine_kit::VerifyTable;
 use super::comb::PublicComb;
 use super::complete::{CurveGroup, ProjectivePoint};
 use super::curve::CurveParams;
-use super::field::{CoordinateField, CurveSimd, ElementOf};
+use super::field::{CoordinateField, CurveElement, CurveSimd};
 use super::point::AffinePoint;
 use super::recode::digits;
 use super::verify::read_point;
@@ -48,7 +48,7 @@ impl<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize> VerifyTable for Ecds
         let group = CurveGroup::<S, C, L>::new(self.simd);
         let key = group.lift(&AffinePoint { x: group.f.splat(&x), y: group.f.splat(&y) });
         // One wrong entry changes the sum of all, so one comparison with a value that is computed otherwise suffices.
-        let double = |point: ProjectivePoint<ElementOf<S, C, L, 1>>| group.sum(&point, &point);
+        let double = |point: ProjectivePoint<CurveElement<S, C, L, 1>>| group.sum(&point, &point);
         let mut expected = key;
         for _ in 1..digits(C::BITS, C::KEY_WINDOW) {
             expected = (0..C::KEY_WINDOW).fold(expected, |point, _| double(point));

@@ -1,7 +1,7 @@
 //! The construction of tables: odd multiples of points, and their affine coordinates.
 
 use super::curve::CurveParams;
-use super::field::{CoordinateField, CurveSimd, ElementOf, FieldOf};
+use super::field::{CoordinateField, CurveElement, CurveField, CurveSimd};
 use super::point::{AffinePoint, JacobianPoint, PointField, XyzzPoint};
 use super::recode::digits;
 use crate::simd::{LANES, Mask, MulSimd};
@@ -84,7 +84,7 @@ pub(crate) fn windows<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize>(
     p: &[[u64; L]; 2],
     window: usize,
 ) -> Vec<StoredPoint<S::V, L, 1>> {
-    let f = FieldOf::<S, C, L, 1>::new(simd);
+    let f = CurveField::<S, C, L, 1>::new(simd);
     let mut bases = bases::<S, C, L>(simd, p, window);
     let bases = f.normalise(&mut bases, 1);
     let (count, mut points) = (1 << (window - 1), Vec::new());
@@ -96,23 +96,23 @@ pub(crate) fn windows<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize>(
 }
 
 /// The choice of a coordinate.
-type CoordinateOf<E> = fn(&JacobianPoint<E>) -> &E;
+type CoordinateGetter<E> = fn(&JacobianPoint<E>) -> &E;
 
 /// Computes `2^(w i) P` for eight windows side by side. Lanes past the last window repeat it.
 fn bases<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize>(
     simd: S,
     p: &[[u64; L]; 2],
     window: usize,
-) -> Vec<XyzzPoint<ElementOf<S, C, L, 1>>> {
-    let f = FieldOf::<S, C, L, 1>::new(simd);
+) -> Vec<XyzzPoint<CurveElement<S, C, L, 1>>> {
+    let f = CurveField::<S, C, L, 1>::new(simd);
     let mut point = f.lift(&AffinePoint { x: f.splat(&p[0]), y: f.splat(&p[1]) });
     let mut chain = vec![point];
     for _ in 1..digits(C::BITS, window) {
         f.double_times(&mut point, window);
         chain.push(point);
     }
-    let interleaved = |eight: &[JacobianPoint<ElementOf<S, C, L, 1>>]| {
-        let coordinate = |of: CoordinateOf<ElementOf<S, C, L, 1>>| {
+    let interleaved = |eight: &[JacobianPoint<CurveElement<S, C, L, 1>>]| {
+        let coordinate = |of: CoordinateGetter<CurveElement<S, C, L, 1>>| {
             let mut limbs = [[0; LANES]; L];
             for lane in 0..LANES {
                 let from = simd.call(

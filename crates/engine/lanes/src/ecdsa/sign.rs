@@ -6,7 +6,7 @@ use zeroize::{Zeroize, Zeroizing};
 
 use super::curve::CurveParams;
 use super::element::Element;
-use super::field::{CoordinateField, CurveSimd, ElementOf, FieldOf};
+use super::field::{CoordinateField, CurveElement, CurveField, CurveSimd};
 use super::interleaved::{Interleaved, Masks};
 use super::multiples::turned;
 use super::nonce::{has_rule, nonces};
@@ -129,8 +129,8 @@ fn sign<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize, const N: usize>(
 fn begin<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
     k: &Element<S::V, L, N>,
-) -> SignBlock<S::V, ElementOf<S, C, L, N>, L, N> {
-    let (f, order) = (FieldOf::<S, C, L, N>::new(simd), MontgomeryRing::<S, C::Order, L, N>::new(simd));
+) -> SignBlock<S::V, CurveElement<S, C, L, N>, L, N> {
+    let (f, order) = (CurveField::<S, C, L, N>::new(simd), MontgomeryRing::<S, C::Order, L, N>::new(simd));
     simd.call(
         #[inline(always)]
         || {
@@ -161,9 +161,9 @@ fn begin<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize, const N: usize>(
 /// Computes `k G` for all blocks, window by window, so that each window of the table is loaded once for all blocks.
 fn multiply_base<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
-    works: &mut [SignBlock<S::V, ElementOf<S, C, L, N>, L, N>],
+    works: &mut [SignBlock<S::V, CurveElement<S, C, L, N>, L, N>],
 ) {
-    let f = FieldOf::<S, C, L, N>::new(simd);
+    let f = CurveField::<S, C, L, N>::new(simd);
     let comb = C::secret_comb(simd);
     for window in 0..digits(C::BITS, C::SECRET_WINDOW) {
         for work in works.iter_mut() {
@@ -197,9 +197,9 @@ fn multiply_base<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize, const N:
 /// refused.
 fn invert<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
-    works: &mut [SignBlock<S::V, ElementOf<S, C, L, N>, L, N>],
+    works: &mut [SignBlock<S::V, CurveElement<S, C, L, N>, L, N>],
 ) {
-    let (f, order) = (FieldOf::<S, C, L, N>::new(simd), MontgomeryRing::<S, C::Order, L, N>::new(simd));
+    let (f, order) = (CurveField::<S, C, L, N>::new(simd), MontgomeryRing::<S, C::Order, L, N>::new(simd));
     let mut zz = Zeroizing::new(Vec::with_capacity(works.len()));
     for work in works.iter_mut() {
         let is_zero = simd.call(
@@ -227,9 +227,9 @@ fn invert<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize, const N: usize>
 fn finish<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
     block: &[LaneJob<EcdsaSignJob<'_>>],
-    work: &mut SignBlock<S::V, ElementOf<S, C, L, N>, L, N>,
+    work: &mut SignBlock<S::V, CurveElement<S, C, L, N>, L, N>,
 ) -> [Integers<N>; 2] {
-    let (f, order) = (FieldOf::<S, C, L, N>::new(simd), MontgomeryRing::<S, C::Order, L, N>::new(simd));
+    let (f, order) = (CurveField::<S, C, L, N>::new(simd), MontgomeryRing::<S, C::Order, L, N>::new(simd));
     let e = order.read(&lanes(block, |job| job.digest));
     let d = Zeroizing::new(order.read(&lanes(block, |job| job.scalar)));
     let (r, s, zero) = simd.call(

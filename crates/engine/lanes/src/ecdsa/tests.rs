@@ -7,7 +7,7 @@ use super::comb::base;
 use super::complete::CurveGroup;
 use super::curve::CurveParams;
 use super::element::Element;
-use super::field::{CoordinateField, CurveSimd, ElementOf, FieldOf};
+use super::field::{CoordinateField, CurveElement, CurveField, CurveSimd};
 use super::key_table::EcdsaKeyTable;
 use super::point::{AffinePoint, JacobianPoint, PointField};
 use super::recode::{digit, digits, halve};
@@ -134,7 +134,7 @@ fn weak_reduction_keeps_the_residue_and_the_bound() {
 
 /// The operations of a field of coordinates agree with big integers, in every representation.
 fn coordinates<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize>(simd: S) {
-    let (f, p) = (FieldOf::<S, C, L, 1>::new(simd), number(&<C::Field as OddModulus<L>>::LIMBS));
+    let (f, p) = (CurveField::<S, C, L, 1>::new(simd), number(&<C::Field as OddModulus<L>>::LIMBS));
     let ring = MontgomeryRing::<S, C::Field, L, 1>::new(simd);
     for seed in 0..ROUNDS {
         // Edges: zero, one, p - 1, and the largest value that may enter.
@@ -188,7 +188,7 @@ fn coordinates_agree_with_big_integers() {
 
 /// Every element is inverted, and its inverse does not depend on its neighbours.
 fn coordinate_inverses<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize>(simd: S) {
-    let f = FieldOf::<S, C, L, 1>::new(simd);
+    let f = CurveField::<S, C, L, 1>::new(simd);
     let bits = C::BITS - 1;
     let values: Vec<_> = (1..4)
         .map(|seed| {
@@ -287,12 +287,12 @@ fn secret_inverses_times_their_values_are_one() {
 
 /// Compares doublings and additions of the fast path with complete ones: G, 2G, 2G + G, ... with both signs.
 fn formulas<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize>(simd: S) {
-    let (f, group) = (FieldOf::<S, C, L, 1>::new(simd), CurveGroup::<S, C, L>::new(simd));
+    let (f, group) = (CurveField::<S, C, L, 1>::new(simd), CurveGroup::<S, C, L>::new(simd));
     let [x, y] = base::<C, L>();
     let g = AffinePoint { x: f.splat(&x), y: f.splat(&y) };
     let mut fast = f.first(&g, [0b1100_1010]);
     let mut exact = group.lift(&f.negate_if([0b1100_1010], &g));
-    let same = |fast: &JacobianPoint<ElementOf<S, C, L, 1>>, exact| {
+    let same = |fast: &JacobianPoint<CurveElement<S, C, L, 1>>, exact| {
         // Uses (X/Z^2, Y/Z^3) = (X Z, Y)/Z^3.
         let zzz = simd.call(|| f.mul(&fast.z, &f.sqr(&fast.z)));
         let x = simd.call(|| f.mul(&fast.x, &fast.z));

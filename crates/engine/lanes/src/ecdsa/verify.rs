@@ -19,7 +19,7 @@ use self::verdict::finish;
 use super::comb::{Rows, look_up, write_rows};
 use super::curve::CurveParams;
 use super::element::Element;
-use super::field::{CoordinateField, CurveSimd, ElementOf, FieldOf};
+use super::field::{CoordinateField, CurveElement, CurveField, CurveSimd};
 use super::interleaved::Masks;
 use super::key_table::EcdsaKeyTable;
 use super::multiples::{TableField, turned};
@@ -51,7 +51,7 @@ pub(crate) fn run<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize>(
     // Tables are found by the index in the run, which the accepted jobs no longer show by their order.
     jobs.iter_mut().for_each(|accepted| accepted.job.index = accepted.index);
     let (with_table, without_table): (Vec<_>, Vec<_>) =
-        jobs.into_iter().partition(|accepted| tables.of(accepted.index).is_some());
+        jobs.into_iter().partition(|accepted| tables.get(accepted.index).is_some());
     for jobs in [with_table, without_table] {
         if S::IN_PAIRS && jobs.len() > LANES {
             verify::<S, C, L, 2>(simd, &jobs, &tables, out);
@@ -77,7 +77,7 @@ fn verify<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize, const N: usize>
     tables: &VerifyTables<EcdsaKeyTable<S, C, L>>,
     out: &mut Outcomes,
 ) {
-    let has_table = tables.of(jobs[0].index).is_some();
+    let has_table = tables.get(jobs[0].index).is_some();
     let table = if has_table { TableWindows::all(C::KEY_WINDOW) } else { TableWindows::one(COLD_WINDOW) };
     let mut blocks = begin::<S, C, L, N>(simd, jobs, table);
     if has_table {
@@ -99,8 +99,8 @@ fn begin<'a, S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize, const N: usi
     simd: S,
     jobs: &'a [LaneJob<EcdsaVerifyJob<'a>>],
     table: TableWindows,
-) -> Vec<VerifyBlock<'a, S::V, ElementOf<S, C, L, N>, L, N>> {
-    let (f, order) = (FieldOf::<S, C, L, N>::new(simd), MontgomeryRing::<S, C::Order, L, N>::new(simd));
+) -> Vec<VerifyBlock<'a, S::V, CurveElement<S, C, L, N>, L, N>> {
+    let (f, order) = (CurveField::<S, C, L, N>::new(simd), MontgomeryRing::<S, C::Order, L, N>::new(simd));
     let blocks = jobs.chunks(N * LANES);
     let mut inverses: Vec<_> = blocks
         .clone()
@@ -136,15 +136,15 @@ fn begin<'a, S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize, const N: usi
 fn add_key_comb<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
     tables: &VerifyTables<EcdsaKeyTable<S, C, L>>,
-    blocks: &mut [VerifyBlock<'_, S::V, ElementOf<S, C, L, N>, L, N>],
+    blocks: &mut [VerifyBlock<'_, S::V, CurveElement<S, C, L, N>, L, N>],
 ) {
     // Lanes past the last job repeat it, so every lane has a table; `any` only satisfies the types.
-    let Some(any) = blocks.first().and_then(|work| tables.of(work.block[0].index)) else { return };
-    let rows = |work: &VerifyBlock<'_, S::V, ElementOf<S, C, L, N>, L, N>| {
-        lanes(work.block, |job| tables.of(job.index).unwrap_or(any).comb.rows())
+    let Some(any) = blocks.first().and_then(|work| tables.get(work.block[0].index)) else { return };
+    let rows = |work: &VerifyBlock<'_, S::V, CurveElement<S, C, L, N>, L, N>| {
+        lanes(work.block, |job| tables.get(job.index).unwrap_or(any).comb.rows())
     };
     let rows: Vec<Rows<'_, N>> = blocks.iter().map(rows).collect();
-    let mut entry = FieldOf::<S, C, L, N>::new(simd).origin();
+    let mut entry = CurveField::<S, C, L, N>::new(simd).origin();
     for at in 0..digits(C::BITS, C::KEY_WINDOW) {
         for (work, rows) in blocks.iter_mut().zip(&rows) {
             add_entry::<S, C, L, N>(simd, work, rows, (1, at), (at, &mut entry));
@@ -156,10 +156,10 @@ fn add_key_comb<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize, const N: 
 fn add_base_comb<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
     terms: usize,
-    blocks: &mut [VerifyBlock<'_, S::V, ElementOf<S, C, L, N>, L, N>],
+    blocks: &mut [VerifyBlock<'_, S::V, CurveElement<S, C, L, N>, L, N>],
 ) {
     let rows = [[C::public_comb(simd).rows(); LANES]; N];
-    let mut entry = FieldOf::<S, C, L, N>::new(simd).origin();
+    let mut entry = CurveField::<S, C, L, N>::new(simd).origin();
     for at in 0..digits(C::BITS, C::PUBLIC_WINDOW) {
         for work in blocks.iter_mut() {
             add_entry::<S, C, L, N>(simd, work, &rows, (0, at), (terms + at, &mut entry));
@@ -171,12 +171,12 @@ fn add_base_comb<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize, const N:
 /// memory for the entry.
 fn add_entry<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
-    work: &mut VerifyBlock<'_, S::V, ElementOf<S, C, L, N>, L, N>,
+    work: &mut VerifyBlock<'_, S::V, CurveElement<S, C, L, N>, L, N>,
     rows: &Rows<'_, N>,
     (which, at): (usize, usize),
-    (term, entry): (usize, &mut AffinePoint<ElementOf<S, C, L, N>>),
+    (term, entry): (usize, &mut AffinePoint<CurveElement<S, C, L, N>>),
 ) {
-    let f = FieldOf::<S, C, L, N>::new(simd);
+    let f = CurveField::<S, C, L, N>::new(simd);
     let digits = &work.digits[which];
     let table_digits = std::array::from_fn(|n| &digits[n][at]);
     let next = (at + 1 < digits[0].len()).then(|| std::array::from_fn(|n| &digits[n][at + 1]));
@@ -204,9 +204,9 @@ fn signs<const N: usize>(table_digits: &[&RowDigits; N], term: usize) -> Masks<N
 /// Computes `u2 Q` for lanes whose keys have no table.
 fn multiply_key<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
-    blocks: &mut [VerifyBlock<'_, S::V, ElementOf<S, C, L, N>, L, N>],
+    blocks: &mut [VerifyBlock<'_, S::V, CurveElement<S, C, L, N>, L, N>],
 ) {
-    let f = FieldOf::<S, C, L, N>::new(simd);
+    let f = CurveField::<S, C, L, N>::new(simd);
     let tables = cold_tables::<S, C, L, N>(simd, blocks);
     let rows: Vec<Rows<'_, N>> = tables
         .chunks_exact(N * LANES * COLD_ROWS * C::LINES)
@@ -245,9 +245,9 @@ fn multiply_key<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize, const N: 
 /// Computes the odd multiples of every lane's Q, lane after lane.
 fn cold_tables<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
-    blocks: &[VerifyBlock<'_, S::V, ElementOf<S, C, L, N>, L, N>],
+    blocks: &[VerifyBlock<'_, S::V, CurveElement<S, C, L, N>, L, N>],
 ) -> Vec<CacheLine> {
-    let f = FieldOf::<S, C, L, N>::new(simd);
+    let f = CurveField::<S, C, L, N>::new(simd);
     let mut points = Vec::with_capacity(blocks.len() * COLD_ROWS);
     for work in blocks {
         f.odd_multiples(&keys::<S, C, L, N>(simd, work.block), COLD_ROWS, &mut points);

@@ -3,7 +3,7 @@
 use std::array;
 use std::marker::PhantomData;
 
-use oarlock_core::{BatchSize, DigestAlg, EngineFault, MacAlg, Outcomes, PartMut, Records, Shape};
+use oarlock_core::{BatchSize, DigestAlg, EngineFault, MacAlg, OutcomeWriter, Outcomes, Records, Shape};
 use zeroize::{Zeroize, Zeroizing};
 
 use super::group::{MessageEnding, MessageGroup, absorb};
@@ -194,7 +194,7 @@ impl<S: Simd, H: LaneHash> HashMode<S, H> for PartMode {
                 let mut words = [simd.zero(); WORDS];
                 for (at, word) in words.iter_mut().enumerate() {
                     if let Some(record) = records.get(at % lanes) {
-                        let value = part.iv_span(*record).of(part.data()).unwrap_or_default();
+                        let value = part.iv_span(*record).slice(part.data()).unwrap_or_default();
                         let rest = value.get(S::V::BYTES * (at / lanes)..).unwrap_or_default();
                         *word = simd.load_prefix(rest);
                     }
@@ -275,7 +275,7 @@ impl<S: Simd, H: LaneHash, K: HashMode<S, H>> RecordKernel for HashRun<S, H, K> 
         K::ENDING.steps::<H>()
     }
 
-    fn compute(&mut self, part: &RecordPart<'_>, mut records: &[RecordRef], out: &mut PartMut<'_>) {
+    fn compute(&mut self, part: &RecordPart<'_>, mut records: &[RecordRef], out: &mut OutcomeWriter<'_>) {
         // Two pairs of groups: one is hashed while the blocks of the other are prefetched.
         let none = || [MessageGroup::new(K::ENDING), MessageGroup::new(K::ENDING)];
         let (mut now, mut next) = (none(), none());
@@ -322,7 +322,7 @@ impl<S: Simd, H: LaneHash, K: HashMode<S, H>> HashRun<S, H, K> {
         records: &[RecordRef],
         groups: &[MessageGroup<'_>; N],
         ahead: &[MessageGroup<'_>; N],
-        out: &mut PartMut<'_>,
+        out: &mut OutcomeWriter<'_>,
     ) {
         let Self { simd, kind, scratch, .. } = self;
         let HashScratch { chains, kept } = &mut **scratch;
@@ -346,7 +346,7 @@ fn write<S: Simd, H: LaneHash>(
     result_len: usize,
     part: &RecordPart<'_>,
     records: &[RecordRef],
-    out: &mut PartMut<'_>,
+    out: &mut OutcomeWriter<'_>,
 ) {
     simd.call(
         #[inline(always)]

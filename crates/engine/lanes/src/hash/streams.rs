@@ -18,7 +18,7 @@ mod source;
 
 use std::marker::PhantomData;
 
-use oarlock_core::{BatchSize, DigestAlg, EngineFault, MacAlg, Outcomes, PartMut, Records, Shape};
+use oarlock_core::{BatchSize, DigestAlg, EngineFault, MacAlg, OutcomeWriter, Outcomes, Records, Shape};
 use zeroize::{Zeroize, Zeroizing};
 
 use super::hmac::{HmacHash, LaneSha224};
@@ -209,7 +209,7 @@ impl<S: ShaSimd, H: StreamHash, K: StreamMode<H>> RecordKernel for StreamRun<S, 
         StepRule::EVEN
     }
 
-    fn compute(&mut self, part: &RecordPart<'_>, records: &[RecordRef], out: &mut PartMut<'_>) {
+    fn compute(&mut self, part: &RecordPart<'_>, records: &[RecordRef], out: &mut OutcomeWriter<'_>) {
         Streams::<H>::default().hash(Waiting { run: self, part, records }, out);
     }
 }
@@ -278,7 +278,7 @@ impl<'a, H: StreamHash> Streams<'a, H> {
     fn hash<S: ShaSimd, K: StreamMode<H>>(
         &mut self,
         mut waiting: Waiting<'_, 'a, S, H, K>,
-        out: &mut PartMut<'_>,
+        out: &mut OutcomeWriter<'_>,
     ) {
         let simd = waiting.run.simd;
         for (stream, state) in self.streams.iter_mut().zip(self.states.iter_mut()).take(H::STREAMS) {
@@ -301,7 +301,7 @@ impl<'a, H: StreamHash> Streams<'a, H> {
     fn replace_ended<S: ShaSimd, K: StreamMode<H>>(
         &mut self,
         waiting: &mut Waiting<'_, 'a, S, H, K>,
-        out: &mut PartMut<'_>,
+        out: &mut OutcomeWriter<'_>,
     ) {
         // From the last to the first, because the last one moves to the place of one that has no more records.
         for index in (0..self.count).rev() {
@@ -363,7 +363,13 @@ const FETCHED_BLOCKS: usize = 4;
 
 /// Writes the leading bytes of a result, as many as the output holds.
 #[inline(always)]
-fn write(part: &RecordPart<'_>, record: RecordRef, result: &[u8; 32], len: usize, out: &mut PartMut<'_>) {
+fn write(
+    part: &RecordPart<'_>,
+    record: RecordRef,
+    result: &[u8; 32],
+    len: usize,
+    out: &mut OutcomeWriter<'_>,
+) {
     match out.place(part.output(record), len) {
         Ok(output) => match output.first_chunk_mut() {
             // A copy of constant length, which needs no call.

@@ -3,11 +3,11 @@
 //! [`RecordPart`] of the engine kit reads the columns and accepts records. This module divides them into windows, in
 //! order of length, and gives each window to a kernel.
 
-use oarlock_core::{EngineFault, Outcomes, PartMut, Records, Shape};
+use oarlock_core::{EngineFault, OutcomeWriter, Outcomes, Records, Shape};
 use oarlock_engine_kit::OrderedRecords;
 pub(crate) use oarlock_engine_kit::{RecordPart, RecordRef, StepRule};
 
-use crate::fault::failed;
+use crate::fault::engine_failure;
 use crate::scratch::{ThreadScratch, WipePolicy};
 use crate::simd::fetch_ahead;
 
@@ -32,7 +32,7 @@ pub(crate) trait RecordKernel {
 
     /// Computes accepted records in any order and writes their results. Sets the status of a record only if it
     /// fails.
-    fn compute(&mut self, part: &RecordPart<'_>, records: &[RecordRef], out: &mut PartMut<'_>);
+    fn compute(&mut self, part: &RecordPart<'_>, records: &[RecordRef], out: &mut OutcomeWriter<'_>);
 }
 
 /// Computes every record of every part into `out`.
@@ -43,14 +43,14 @@ pub(crate) fn run(
 ) -> Result<(), EngineFault> {
     const MISMATCH: &str = "the outcomes do not match the records: make them with Outcomes::for_jobs";
     if out.parts() != parts.len() {
-        return Err(failed(MISMATCH));
+        return Err(engine_failure(MISMATCH));
     }
     for (index, records) in parts.iter().enumerate() {
         let mut out = out.part_mut(index);
         // Indices and offsets are 32 bits wide: half the memory of a `RecordRef`, which bounds the sorting.
         let is_countable = u32::try_from(records.len).is_ok();
         if !is_countable || out.statuses.len() != records.len || out.output.len() != records.output_len {
-            return Err(failed(MISMATCH));
+            return Err(engine_failure(MISMATCH));
         }
         let part = RecordPart::new(kernel.shape(), records);
         run_part(kernel, &part, &mut out);
@@ -59,7 +59,7 @@ pub(crate) fn run(
 }
 
 // One function for all kernels, because there are many of them, and it is called once for many records.
-fn run_part(kernel: &mut dyn RecordKernel, part: &RecordPart<'_>, out: &mut PartMut<'_>) {
+fn run_part(kernel: &mut dyn RecordKernel, part: &RecordPart<'_>, out: &mut OutcomeWriter<'_>) {
     let mut ordered = ThreadScratch::take(OrderedRecords::default);
     kernel.begin(part);
     let max = if part.is_equal() { EQUAL_WINDOW } else { WINDOW };

@@ -152,7 +152,7 @@ pub(crate) trait Simd: Cpu {
     fn splat(self, word: u64) -> Self::V;
 
     /// Loads one word per lane.
-    fn load(self, words: &LanesOf<Self::V, u64>) -> Self::V;
+    fn load(self, words: &LaneValues<Self::V, u64>) -> Self::V;
 
     /// Loads the bytes of a vector as little-endian words.
     fn load_bytes(self, bytes: &<Self::V as Vector>::Bytes) -> Self::V;
@@ -179,7 +179,7 @@ pub(crate) trait Simd: Cpu {
 }
 
 /// One value per lane of a vector.
-pub(crate) type LanesOf<V, T> = <V as Vector>::Lanes<T>;
+pub(crate) type LaneValues<V, T> = <V as Vector>::Lanes<T>;
 
 /// Lanes of 64 bits. Unless its documentation says otherwise, an operation works on each lane by itself and wraps.
 /// Every operation takes the same time for all values.

@@ -131,7 +131,7 @@ fn damaged_gcm_records_are_rejected_alone_and_leave_zeros() {
                 let (status, plain) =
                     if is_damaged { (Status::Rejected, &zeros) } else { (Status::Done, &case.plain) };
                 assert_eq!(
-                    (out.statuses()[index], span.of(out.bytes())),
+                    (out.statuses()[index], span.slice(out.bytes())),
                     (status, Some(&plain[..])),
                     "{index}"
                 );
@@ -164,7 +164,7 @@ fn gcm_results_go_to_slots_and_tags_to_the_output() {
                     Direction::Decrypt => assert_eq!(secret, Some(&case.plain[..])),
                     Direction::Encrypt => {
                         assert_eq!(secret, Some(&case.sealed[..]));
-                        let tag = records.tag.get(index).unwrap().of(out.bytes());
+                        let tag = records.tag.get(index).unwrap().slice(out.bytes());
                         assert_eq!(tag, Some(&case.tag[..]));
                     }
                 }

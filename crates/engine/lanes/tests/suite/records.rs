@@ -140,7 +140,7 @@ fn agree(engine: &LaneEngine, shape: Shape, records: &Records<'_>) {
     assert_eq!(found.statuses(), expected.statuses(), "{shape}");
     for index in 0..records.len {
         if let Some(OutputSink::Output(span)) = records.output.get(index) {
-            let (found, expected) = (span.of(found.bytes()), span.of(expected.bytes()));
+            let (found, expected) = (span.slice(found.bytes()), span.slice(expected.bytes()));
             assert_eq!(found, expected, "{shape}, record {index} of {}", records.len);
         }
     }
@@ -230,9 +230,9 @@ fn columns_of_one_value_and_of_runs_agree_with_scalar() {
 fn to_open(sealed: &Records<'_>, made: &Outcomes) -> Records<'static> {
     let mut builder = Builder { keys: sealed.keys.to_vec(), ..Builder::default() };
     for at in 0..sealed.len {
-        let of_data = |span: Span| span.of(&sealed.data).unwrap();
+        let of_data = |span: Span| span.slice(&sealed.data).unwrap();
         let OutputSink::Output(output) = sealed.output.get(at).unwrap() else { panic!("an output") };
-        let bytes_of = |span: Span| span.of(made.bytes()).unwrap().to_vec();
+        let bytes_of = |span: Span| span.slice(made.bytes()).unwrap().to_vec();
         let (mut input, mut tag) = (bytes_of(output), bytes_of(sealed.tag.get(at).unwrap()));
         if at % 3 == 1 {
             let position = at * 7 % (input.len() + tag.len());
@@ -280,7 +280,7 @@ fn side_by_side(records: &Records<'_>, gap: usize) -> Records<'static> {
     builder.key = records.key.cursor().take(records.len).collect();
     builder.second_key = records.second_key.cursor().take(records.len).collect();
     let mut moved = |column: &Column<'_, Span>, gap: usize| -> Vec<Span> {
-        let bytes = |index| column.get(index).unwrap().of(&records.data).unwrap_or_default();
+        let bytes = |index| column.get(index).unwrap().slice(&records.data).unwrap_or_default();
         let mut data_span = |index| {
             let span = builder.data(bytes(index));
             builder.data(&vec![0xA5; gap]);

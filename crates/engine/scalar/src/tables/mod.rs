@@ -58,7 +58,7 @@ fn verify_with_tables<T: VerifyTable>(
         .enumerate()
         .filter_map(|(index, operation)| {
             // A job of another shape is left to the loop over all operations, which sets its status.
-            let table = tables.of(index).filter(|_| operation.fits(shape))?;
+            let table = tables.get(index).filter(|_| operation.fits(shape))?;
             let SecondInput::Signature(signature) = operation.extra else { return None };
             Some((
                 index,

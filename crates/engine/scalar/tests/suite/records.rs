@@ -56,7 +56,7 @@ impl Parts {
     }
 
     /// Returns valid parts for `shape`. Inputs for opening or unwrapping are sealed or wrapped first.
-    fn of(shape: Shape, seed: usize) -> Self {
+    fn from_shape(shape: Shape, seed: usize) -> Self {
         let (key_len, iv_len, input_len, output_len) = match shape {
             Shape::Cipher { alg, mode, .. } => {
                 let len = CipherSpec { alg, mode }.granularity() * (seed % 5);
@@ -179,7 +179,7 @@ fn join(parts: &[Parts]) -> Records<'static> {
 #[test]
 fn results_do_not_depend_on_the_batch_or_on_its_parts() {
     for shape in shapes() {
-        let all: Vec<Parts> = (0..64).map(|seed| Parts::of(shape, seed)).collect();
+        let all: Vec<Parts> = (0..64).map(|seed| Parts::from_shape(shape, seed)).collect();
         let alone: Vec<Vec<u8>> = all.iter().map(|part| record(shape, &part.one()).unwrap()).collect();
         for size in [0, 1, 2, 7, 64] {
             let out = run_records(shape, &[&join(&all[..size])]);
@@ -194,7 +194,7 @@ fn results_do_not_depend_on_the_batch_or_on_its_parts() {
 
 #[test]
 fn columns_in_runs_read_as_columns_of_values() {
-    let parts: Vec<Parts> = (0..6).map(|seed| Parts::of(AES_CBC, seed)).collect();
+    let parts: Vec<Parts> = (0..6).map(|seed| Parts::from_shape(AES_CBC, seed)).collect();
     let mut joined = join(&parts);
     let [first, second] =
         [0, 1].map(|record| (KeySource::Table(2 * record), joined.iv.get(record as usize).unwrap()));
@@ -213,7 +213,7 @@ fn translation_is_decryption_and_encryption() {
             let cbc = |alg| CipherSpec { alg, mode: CipherMode::Cbc };
             let shape = Shape::Translate { from: cbc(from), to: cbc(to) };
             for seed in [0, 1, 2, 77, 78, 79] {
-                let parts = Parts::of(shape, seed);
+                let parts = Parts::from_shape(shape, seed);
                 let cipher = |alg, direction, key, iv, input: &[u8]| {
                     let shape = Shape::Cipher { alg, mode: CipherMode::Cbc, direction };
                     record(shape, &One { key, iv, input, output_len: input.len(), ..One::default() }).unwrap()
@@ -229,7 +229,7 @@ fn translation_is_decryption_and_encryption() {
 #[test]
 fn a_failed_record_does_not_affect_others() {
     for shape in shapes() {
-        let parts: Vec<Parts> = (1..=8).map(|seed| Parts::of(shape, seed)).collect();
+        let parts: Vec<Parts> = (1..=8).map(|seed| Parts::from_shape(shape, seed)).collect();
         let good = run_records(shape, &[&join(&parts)]);
         let mut joined = join(&parts);
         let Column::Each(outputs) = &joined.output else { panic!("one value per record") };
@@ -257,7 +257,7 @@ fn a_rejected_record_does_not_affect_others() {
         else {
             continue;
         };
-        let mut parts: Vec<Parts> = (9..=16).map(|seed| Parts::of(shape, seed)).collect();
+        let mut parts: Vec<Parts> = (9..=16).map(|seed| Parts::from_shape(shape, seed)).collect();
         let good = run_records(shape, &[&join(&parts)]);
         parts[2].input[0] ^= 1;
         let out = run_records(shape, &[&join(&parts)]);
@@ -271,7 +271,7 @@ fn a_rejected_record_does_not_affect_others() {
 
 #[test]
 fn a_column_that_ends_early_leaves_nothing_pending() {
-    let parts: Vec<Parts> = (1..=3).map(|seed| Parts::of(AES_CBC, seed)).collect();
+    let parts: Vec<Parts> = (1..=3).map(|seed| Parts::from_shape(AES_CBC, seed)).collect();
     let mut joined = join(&parts);
     joined.key = Column::Each(vec![KeySource::Table(0); 2].into());
     let out = run_records(AES_CBC, &[&joined]);
@@ -292,7 +292,7 @@ fn slots(secrets: &[&[u8]]) -> SecretSlots {
 #[test]
 fn a_key_and_an_input_from_slots_give_the_same_result_as_from_the_table() {
     for shape in shapes() {
-        let parts = Parts::of(shape, 3);
+        let parts = Parts::from_shape(shape, 3);
         if parts.key.len() > 64 || parts.second_key.len() > 64 || parts.input.len() > 64 {
             continue;
         }
@@ -315,7 +315,7 @@ fn a_key_and_an_input_from_slots_give_the_same_result_as_from_the_table() {
 #[test]
 fn an_output_in_a_slot_is_complete() {
     for shape in shapes() {
-        let parts = Parts::of(shape, 4);
+        let parts = Parts::from_shape(shape, 4);
         if parts.output_len > 64 {
             continue;
         }
@@ -336,7 +336,7 @@ fn an_output_in_a_slot_is_complete() {
 
 #[test]
 fn an_empty_slot_is_a_failed_dependency() {
-    let mut one = records(&Parts::of(AES_CBC, 2).one());
+    let mut one = records(&Parts::from_shape(AES_CBC, 2).one());
     one.slots = std::borrow::Cow::Owned(slots(&[&[]]));
     one.key = Column::One(KeySource::Slot(0));
     assert_eq!(run_records(AES_CBC, &[&one]).statuses(), [Status::DependencyFailed]);
@@ -354,7 +354,7 @@ fn an_unwrapped_key_is_used_from_its_slot() {
     first.slots = std::borrow::Cow::Owned(slots(&[&[]]));
     first.output = Column::One(OutputSink::Slot(0));
     let out = run_records(UNWRAP, &[&first]);
-    let parts = Parts::of(AES_CBC, 3);
+    let parts = Parts::from_shape(AES_CBC, 3);
     let mut second = records(&parts.one());
     second.slots = std::borrow::Cow::Borrowed(out.slots(0));
     second.key = Column::One(KeySource::Slot(0));
@@ -372,7 +372,7 @@ fn a_rejected_result_leaves_its_slot_unfilled() {
         else {
             continue;
         };
-        let mut parts = Parts::of(shape, 5);
+        let mut parts = Parts::from_shape(shape, 5);
         parts.input[3] ^= 4;
         let mut one = records(&parts.one());
         one.slots = std::borrow::Cow::Owned(slots(&[&[]]));
@@ -384,7 +384,7 @@ fn a_rejected_result_leaves_its_slot_unfilled() {
 
 #[test]
 fn unwrapping_reports_the_length_of_a_padded_key() {
-    let parts: Vec<Parts> = (0..40).map(|seed| Parts::of(UNWRAP_PADDED, seed)).collect();
+    let parts: Vec<Parts> = (0..40).map(|seed| Parts::from_shape(UNWRAP_PADDED, seed)).collect();
     let out = run_records(UNWRAP_PADDED, &[&join(&parts)]);
     for (index, part) in parts.iter().enumerate() {
         let len = 1 + index % 40;
@@ -464,7 +464,7 @@ fn agrees_with_single_records(shape: Shape, joined: &Records<'static>) {
         };
         let is_sealing = shape.is_sealing();
         for span in output.into_iter().chain(one.tag.get(0).filter(|_| is_sealing)) {
-            if let Some((to, from)) = span.of_mut(&mut bytes).zip(span.of(alone.bytes())) {
+            if let Some((to, from)) = span.slice_mut(&mut bytes).zip(span.slice(alone.bytes())) {
                 to.copy_from_slice(from);
             }
         }
@@ -477,7 +477,7 @@ fn agrees_with_single_records(shape: Shape, joined: &Records<'static>) {
 #[test]
 fn a_batch_with_bad_records_and_slots_agrees_with_each_record_alone() {
     for shape in shapes() {
-        let parts: Vec<Parts> = (0..46).map(|seed| Parts::of(shape, seed)).collect();
+        let parts: Vec<Parts> = (0..46).map(|seed| Parts::from_shape(shape, seed)).collect();
         agrees_with_single_records(shape, &join(&parts));
         agrees_with_single_records(shape, &with_changes(join(&parts)));
     }
@@ -488,7 +488,7 @@ fn records_at_the_seams_of_windows_agree_with_each_record_alone() {
     let aead = Shape::Aead { alg: AeadAlg::Aes128Gcm, direction: Direction::Decrypt };
     let mac = Shape::Mac { alg: MacAlg::Aes128Cmac };
     for shape in [AES_CBC, aead, mac, Shape::Digest { alg: DigestAlg::Sha256 }] {
-        let parts: Vec<Parts> = (0..270).map(|seed| Parts::of(shape, seed)).collect();
+        let parts: Vec<Parts> = (0..270).map(|seed| Parts::from_shape(shape, seed)).collect();
         for count in [8, 9, 255, 256, 257] {
             agrees_with_single_records(shape, &join(&parts[..count]));
         }
@@ -502,7 +502,7 @@ fn records_at_a_constant_stride_agree_with_each_record_alone() {
     for shape in shapes() {
         // Translations are long, and every record is compared with a run of its own.
         let count = if matches!(shape, Shape::Translate { .. }) { 12 } else { 260 };
-        let parts: Vec<Parts> = (0..count).map(|_| Parts::of(shape, 6)).collect();
+        let parts: Vec<Parts> = (0..count).map(|_| Parts::from_shape(shape, 6)).collect();
         let mut joined = join(&parts);
         joined.iv = Column::from(joined.iv.cursor().take(count).collect::<Vec<_>>());
         joined.second_iv = Column::from(joined.second_iv.cursor().take(count).collect::<Vec<_>>());
@@ -524,7 +524,7 @@ fn records_at_a_constant_stride_agree_with_each_record_alone() {
 
 #[test]
 fn outcomes_that_are_used_again_keep_no_status() {
-    let parts: Vec<Parts> = (1..=12).map(|seed| Parts::of(AES_CBC, seed)).collect();
+    let parts: Vec<Parts> = (1..=12).map(|seed| Parts::from_shape(AES_CBC, seed)).collect();
     let good = join(&parts);
     let bad = Records { output_len: 1, ..good.clone() };
     for (first, second) in [(&good, &bad), (&bad, &good)] {

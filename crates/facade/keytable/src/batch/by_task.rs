@@ -173,11 +173,11 @@ fn scatter(
         if let (OutputSink::Output(result), Some(OutputSink::Output(span))) =
             (gathered.output[local], records.output.get(index))
         {
-            copy(result.of(from.output), span.of_mut(to.output));
+            copy(result.slice(from.output), span.slice_mut(to.output));
         }
         if task.is_seal() {
             let span: Span = records.tag.get(index).unwrap_or_default();
-            copy(gathered.tag[local].of(from.output), span.of_mut(to.output));
+            copy(gathered.tag[local].slice(from.output), span.slice_mut(to.output));
         }
     }
 }

@@ -34,7 +34,7 @@ struct TextSizes {
 /// the engine's to refuse.
 fn text_sizes(records: &Records<'_>, iv: Span, input: InputSource) -> Option<TextSizes> {
     let InputSource::Data(Span { len, .. }) = input else { return None };
-    let radix = iv.of(&records.data).and_then(Ff1Radix::from_iv)?;
+    let radix = iv.slice(&records.data).and_then(Ff1Radix::from_iv)?;
     Some(TextSizes { radix, input_len: len as usize })
 }
 

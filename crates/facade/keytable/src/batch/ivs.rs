@@ -76,7 +76,7 @@ impl BatchIvs {
     }
 
     /// Returns the places of the IVs of one record.
-    pub(super) fn of(&self, records: &Records<'_>, task: BatchTask, index: usize) -> [Span; 2] {
+    pub(super) fn spans(&self, records: &Records<'_>, task: BatchTask, index: usize) -> [Span; 2] {
         let of = |made: &Option<Vec<Span>>, own: &Column<'_, Span>| match made {
             Some(spans) => spans[index],
             None => own.get(index).unwrap_or_default(),
@@ -106,7 +106,7 @@ impl BatchIvs {
                 _ => continue,
             };
             let secret = slots.get(slot).ok_or(Status::DependencyFailed)?;
-            let Some(place) = places.as_ref().and_then(|places| places[index].of_mut(&mut self.data.0))
+            let Some(place) = places.as_ref().and_then(|places| places[index].slice_mut(&mut self.data.0))
             else {
                 return Err(Status::Malformed);
             };
@@ -121,9 +121,10 @@ impl BatchIvs {
     pub(super) fn give(&self, row: &BatchRow, index: usize, output: &mut [u8], slots: &mut SecretSlots) {
         for (from, places) in [(row.iv_from, &self.first), (row.second_iv_from, &self.second)] {
             let IvSource::Generated(sink) = from else { continue };
-            let made = places.as_ref().and_then(|places| places[index].of(&self.data.0)).unwrap_or_default();
+            let made =
+                places.as_ref().and_then(|places| places[index].slice(&self.data.0)).unwrap_or_default();
             let place = match sink {
-                OutputSink::Output(span) => span.of_mut(output),
+                OutputSink::Output(span) => span.slice_mut(output),
                 OutputSink::Slot(slot) => slots.fill(slot, made.len()),
             };
             if let Some(place) = place {
@@ -214,7 +215,7 @@ impl<'a> IvMaker<'a> {
         let first = self.batch.records.data.len() + ZEROS;
         let has_randomness = !is_random || rand::fill(&mut data[first..]).is_ok();
         for (index, span, made) in &self.work {
-            let Some(place) = span.of_mut(data) else { continue };
+            let Some(place) = span.slice_mut(data) else { continue };
             let status = &mut statuses[*index as usize];
             match made {
                 // A record without randomness is refused. A constant IV would be a silent flaw.

@@ -285,7 +285,7 @@ impl<'a, 'b> RecordJudge<'a, 'b> {
             return Err(Status::Malformed);
         }
         self.check_input(row)?;
-        row.tag.of(&self.batch.records.data).ok_or(Status::Malformed)?;
+        row.tag.slice(&self.batch.records.data).ok_or(Status::Malformed)?;
         self.check_wrap(row, wrap, key_type)?;
         // The master's policy must name the type. Otherwise anyone who can wrap would choose the rights of
         // what comes out.
@@ -329,11 +329,11 @@ impl<'a, 'b> RecordJudge<'a, 'b> {
     fn check_places(&self, row: &BatchRow) -> Result<(), Status> {
         let aad = if row.aad.is_absent() { Span::default() } else { row.aad };
         let given = [row.iv, row.second_iv, aad, if row.task.is_open() { row.tag } else { Span::default() }];
-        if given.iter().any(|span| span.of(&self.batch.records.data).is_none()) {
+        if given.iter().any(|span| span.slice(&self.batch.records.data).is_none()) {
             return Err(Status::Malformed);
         }
         let input_len = match row.input {
-            InputSource::Data(span) => span.of(&self.batch.records.data).ok_or(Status::Malformed)?.len(),
+            InputSource::Data(span) => span.slice(&self.batch.records.data).ok_or(Status::Malformed)?.len(),
             InputSource::Slot(slot) => {
                 *self.batch.slots.get(slot as usize).ok_or(Status::Malformed)? as usize
             }

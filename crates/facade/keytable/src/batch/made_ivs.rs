@@ -28,7 +28,7 @@ impl MadeIvs {
     pub(super) fn new(task: BatchTask, batch: &Batch<'_>, snapshot: &TableSnapshot) -> Option<Self> {
         let len = task.iv_len().filter(|len| *len > 0 && task.has_key() && !task.has_second_key())?;
         // The column of given IVs is not used, but it must lie in the data.
-        let is_in_data = |span: Span| span.of(&batch.records.data).is_some();
+        let is_in_data = |span: Span| span.slice(&batch.records.data).is_some();
         let are_in_data = match &batch.records.iv {
             Column::One(span) => is_in_data(*span),
             spans => spans.cursor().take(batch.records.len).all(is_in_data),
@@ -95,7 +95,7 @@ impl MadeIvs {
             let ivs = data.0[start..].chunks_exact(self.len);
             for ((from, iv), status) in batch.iv_from.cursor().zip(ivs).zip(&*part.statuses) {
                 let IvSource::Generated(OutputSink::Output(span)) = from else { continue };
-                if let (Status::Done, Some(place)) = (status, span.of_mut(part.output)) {
+                if let (Status::Done, Some(place)) = (status, span.slice_mut(part.output)) {
                     place.copy_from_slice(iv);
                 }
             }

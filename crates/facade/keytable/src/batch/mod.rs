@@ -168,6 +168,6 @@ fn run(
             return Ok(slots);
         }
     }
-    *outcome = BatchOutcome::of(memory, Vec::new());
+    *outcome = BatchOutcome::from_outcomes(memory, Vec::new());
     Ok(SecretSlots::default())
 }

@@ -39,7 +39,7 @@ pub struct RecordError {
 }
 
 impl BatchOutcome {
-    pub(super) fn of(outcomes: Outcomes, mut warnings: Vec<(u32, KeyWeakness)>) -> Self {
+    pub(super) fn from_outcomes(outcomes: Outcomes, mut warnings: Vec<(u32, KeyWeakness)>) -> Self {
         warnings.sort_unstable_by_key(|(record, _)| *record);
         Self { outcomes, warnings, refusals: Vec::new() }
     }
@@ -145,7 +145,7 @@ impl BatchOutcome {
 
     fn done(&self, record: usize, span: Span) -> Option<&[u8]> {
         let is_done = self.statuses().get(record) == Some(&Status::Done);
-        span.of(self.output()).filter(|_| is_done)
+        span.slice(self.output()).filter(|_| is_done)
     }
 }
 

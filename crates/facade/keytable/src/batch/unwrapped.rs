@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use oarlock::Accelerator;
 use oarlock_core::{
-    BatchTask, BlockCipher, Column, InputSource, KeySource, KeyType, KeyWrap, Outcomes, OutputSink, PartMut,
-    Records, SecretSlots, Span, Status,
+    BatchTask, BlockCipher, Column, InputSource, KeySource, KeyType, KeyWrap, OutcomeWriter, Outcomes,
+    OutputSink, Records, SecretSlots, Span, Status,
 };
 use subtle::ConstantTimeEq;
 
@@ -29,7 +29,7 @@ impl UnwrappedKeys<'_> {
         &self,
         group: &GroupColumns,
         data: &[u8],
-        part: &mut PartMut<'_>,
+        part: &mut OutcomeWriter<'_>,
         wrapped: impl Fn(u32) -> Option<&'w [u8]>,
         weak_keys: impl Fn(u32) -> WeakKeyRule,
     ) -> Vec<(u32, KeyWeakness)> {
@@ -70,7 +70,7 @@ impl UnwrappedKeys<'_> {
         Ok(())
     }
 
-    fn compare_check_values(&self, group: &GroupColumns, data: &[u8], part: &mut PartMut<'_>) {
+    fn compare_check_values(&self, group: &GroupColumns, data: &[u8], part: &mut OutcomeWriter<'_>) {
         let Some(alg) = self.key_type.cipher() else { return };
         let (mut locals, mut keys) = (Vec::new(), Vec::new());
         for local in 0..group.members.len() {
@@ -84,7 +84,7 @@ impl UnwrappedKeys<'_> {
         }
         let made = self.encrypt_zeros(alg, keys, part.slots);
         for (at, (local, slot)) in locals.into_iter().enumerate() {
-            let expected = group.check_values[local].of(data).unwrap_or_default();
+            let expected = group.check_values[local].slice(data).unwrap_or_default();
             let compared = made.as_ref().map_or(Err(Status::EngineFailed), |made| {
                 let found = &made.bytes()[at * alg.block_len()..][..CHECK_VALUE_LEN];
                 // In constant time, so that nobody finds the check value of an unknown key byte by byte.
@@ -128,14 +128,14 @@ impl UnwrappedKeys<'_> {
 }
 
 /// The group's own slot of a record that is done.
-fn done_slot(group: &GroupColumns, part: &PartMut<'_>, local: usize) -> Option<u32> {
+fn done_slot(group: &GroupColumns, part: &OutcomeWriter<'_>, local: usize) -> Option<u32> {
     match group.output[local] {
         OutputSink::Slot(slot) if part.statuses[local] == Status::Done => Some(slot),
         _ => None,
     }
 }
 
-fn settle(part: &mut PartMut<'_>, local: usize, slot: u32, passed: Result<(), Status>) {
+fn settle(part: &mut OutcomeWriter<'_>, local: usize, slot: u32, passed: Result<(), Status>) {
     if let Err(status) = passed {
         part.slots.clear(slot);
         part.statuses[local] = status;

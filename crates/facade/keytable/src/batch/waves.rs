@@ -103,7 +103,7 @@ impl PlanRun<'_, '_> {
                 self.plan.ivs.give(&BatchRow::at(self.batch, index), index, part.output, &mut self.slots);
             }
         }
-        Ok((BatchOutcome::of(self.outcomes, self.warnings), self.slots))
+        Ok((BatchOutcome::from_outcomes(self.outcomes, self.warnings), self.slots))
     }
 
     /// No engine could run the only group.
@@ -112,7 +112,7 @@ impl PlanRun<'_, '_> {
         for (own, status) in self.plan.statuses.iter().zip(self.outcomes.part_mut(0).statuses) {
             *status = if *own == Status::Pending { status_of(error) } else { *own };
         }
-        (BatchOutcome::of(self.outcomes, self.warnings), self.slots)
+        (BatchOutcome::from_outcomes(self.outcomes, self.warnings), self.slots)
     }
 
     fn run_waves(mut self) -> Result<(BatchOutcome, SecretSlots), JobError> {
@@ -123,7 +123,7 @@ impl PlanRun<'_, '_> {
             self.run_group(&group, &mut gathered, &mut outcomes);
         }
         outcomes.part_mut(0).statuses.copy_from_slice(&self.plan.statuses);
-        Ok((BatchOutcome::of(outcomes, self.warnings), self.slots))
+        Ok((BatchOutcome::from_outcomes(outcomes, self.warnings), self.slots))
     }
 
     fn run_group(&mut self, group: &WaveGroup, gathered: &mut GroupColumns, outcomes: &mut Outcomes) {
@@ -155,7 +155,7 @@ impl PlanRun<'_, '_> {
             self.plan.ivs.take_from_slots(self.batch, index, &self.slots)?;
         }
         let keys = [self.key(row.key), self.key(row.second_key)];
-        let ivs = self.plan.ivs.of(&self.batch.records, task, index);
+        let ivs = self.plan.ivs.spans(&self.batch.records, task, index);
         let capacity = |slot: u32| self.batch.slots.get(slot as usize).copied();
         gathered.push(index as u32, &row, keys, ivs, &self.slots, capacity)
     }
@@ -198,7 +198,7 @@ impl PlanRun<'_, '_> {
             let row = BatchRow::at(self.batch, index as usize);
             match (row.output, gathered.output[local]) {
                 (OutputSink::Output(to), OutputSink::Output(own)) => {
-                    copy(own.of(from.output), to.of_mut(part.output));
+                    copy(own.slice(from.output), to.slice_mut(part.output));
                 }
                 (OutputSink::Slot(slot), OutputSink::Slot(own)) => {
                     let secret = from.slots.get(own);
@@ -207,7 +207,7 @@ impl PlanRun<'_, '_> {
                 _ => {}
             }
             if task.is_seal() {
-                copy(gathered.tag[local].of(from.output), row.tag.of_mut(part.output));
+                copy(gathered.tag[local].slice(from.output), row.tag.slice_mut(part.output));
             }
             self.plan.ivs.give(&row, index as usize, part.output, &mut self.slots);
         }
@@ -217,7 +217,7 @@ impl PlanRun<'_, '_> {
 
     fn input(&self, index: u32) -> Option<&[u8]> {
         match BatchRow::at(self.batch, index as usize).input {
-            InputSource::Data(span) => span.of(&self.batch.records.data),
+            InputSource::Data(span) => span.slice(&self.batch.records.data),
             InputSource::Slot(slot) => self.slots.get(slot),
         }
     }

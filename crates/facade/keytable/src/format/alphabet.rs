@@ -68,7 +68,7 @@ impl Alphabet {
         }
         others.sort_unstable();
         let max_character_len = characters.iter().map(|character| character.len_utf8()).max().unwrap_or(1);
-        let bytes = ByteTables::of(&characters);
+        let bytes = ByteTables::from_characters(&characters);
         Ok(Self { characters, ascii, others: others.into(), max_character_len, bytes })
     }
 
@@ -80,7 +80,7 @@ impl Alphabet {
         for (numeral, digit) in (0..).zip(&digits) {
             ascii[*digit as usize] = Some(numeral);
         }
-        let bytes = ByteTables::of(&digits);
+        let bytes = ByteTables::from_characters(&digits);
         Self { characters: digits, ascii, others: Box::new([]), max_character_len: 1, bytes }
     }
 
@@ -128,7 +128,7 @@ impl Alphabet {
 }
 
 impl ByteTables {
-    fn of(characters: &[char]) -> Option<Box<Self>> {
+    fn from_characters(characters: &[char]) -> Option<Box<Self>> {
         let mut tables = Box::new(Self { numerals: [NO_BYTE; 256], characters: [NO_BYTE; 256] });
         for (numeral, character) in (0_u8..).zip(characters) {
             let byte = u8::try_from(*character).ok().filter(u8::is_ascii)?;

@@ -34,7 +34,7 @@ const EFFECTS: [(BlockOracle, &[KeyAlgorithm]); 2] = [
 impl BlockOracle {
     /// Returns what an operation with an algorithm shows. `foresees_ivs` is true if an IV is known before the plaintext
     /// is chosen.
-    fn of(operation: KeyOperation, algorithm: KeyAlgorithm, foresees_ivs: bool) -> Option<Self> {
+    fn from_use(operation: KeyOperation, algorithm: KeyAlgorithm, foresees_ivs: bool) -> Option<Self> {
         use KeyOperation::{Decrypt, Encrypt, Mac, TranslateFrom, TranslateTo};
         match (operation, algorithm) {
             // The caller subtracts the IV, or chooses the nonce for a counter block.
@@ -71,7 +71,7 @@ impl KeyPolicy {
         };
         for &breaking in &self.algorithms {
             for &operation in &self.operations {
-                let oracle = BlockOracle::of(operation, breaking, foresees_ivs(breaking));
+                let oracle = BlockOracle::from_use(operation, breaking, foresees_ivs(breaking));
                 let effects = EFFECTS.iter().filter(|(shown, _)| Some(*shown) == oracle);
                 let mut broken = effects.flat_map(|(_, broken)| broken.iter().copied());
                 // With its own algorithm the use does what it is allowed.

@@ -13,7 +13,7 @@ use oarlock_keys::KeyError;
 pub struct KeyIdentity([u8; 32]);
 
 impl KeyIdentity {
-    pub(super) fn of(secret: &[u8]) -> Result<Self, KeyError> {
+    pub(super) fn from_secret(secret: &[u8]) -> Result<Self, KeyError> {
         let mut identity = [0; 32];
         identity.copy_from_slice(hmac::sign(own_secret()?, secret).as_ref());
         Ok(Self(identity))
@@ -42,7 +42,7 @@ mod tests {
 
     #[test]
     fn the_same_bytes_have_the_same_identity_and_no_others() {
-        let of = |bytes: &[u8]| KeyIdentity::of(bytes).unwrap();
+        let of = |bytes: &[u8]| KeyIdentity::from_secret(bytes).unwrap();
         assert_eq!(of(b"one"), of(b"one"));
         assert_ne!(of(b"one"), of(b"two"));
         assert_eq!(format!("{:?}", of(b"one")), "KeyIdentity(..)");

@@ -139,9 +139,9 @@ impl KeyTable {
             .weak_keys
             .judge(weakness(key_type, secret.expose()))
             .map_err(|weakness| TableError::WeakKey { weakness })?;
-        let identity = KeyIdentity::of(secret.expose())?;
+        let identity = KeyIdentity::from_secret(secret.expose())?;
         let key = oarlock_keys::raw::secret(secret)?;
-        let entry = Arc::new(KeyEntry { name, key_type, uses: KeyUses::of(&policy), policy });
+        let entry = Arc::new(KeyEntry { name, key_type, uses: KeyUses::from_policy(&policy), policy });
         let rights = RightSet::compile(key_type, &entry.policy);
         let index = self.write().add(TableKey { key, identity, rights, entry })?;
         self.count_weak(u64::from(warning.is_some()));

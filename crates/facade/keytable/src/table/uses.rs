@@ -52,7 +52,7 @@ pub(crate) struct KeyUses {
 }
 
 impl KeyUses {
-    pub(crate) fn of(policy: &KeyPolicy) -> Self {
+    pub(crate) fn from_policy(policy: &KeyPolicy) -> Self {
         Self {
             records: policy.max_uses.map(UseLimit::new),
             gcm: UseLimit::new(max_gcm(policy)),
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn a_count_goes_on_under_another_bound() {
-        let old = KeyUses::of(&KeyPolicy::new().max_uses(10).max_random_gcm(5));
+        let old = KeyUses::from_policy(&KeyPolicy::new().max_uses(10).max_random_gcm(5));
         assert_eq!((old.records.as_ref().unwrap().take(4), old.gcm.take(5)), (4, 5));
         let new = old.under(&KeyPolicy::new().max_uses(12));
         assert_eq!((new.records.as_ref().unwrap().left(), new.gcm.left()), (8, (1 << 32) - 5));
@@ -107,8 +107,8 @@ mod tests {
 
     #[test]
     fn random_ivs_stop_at_two_to_the_32_and_policies_only_lower_that() {
-        assert_eq!(KeyUses::of(&KeyPolicy::new()).gcm.left(), 1 << 32);
-        assert_eq!(KeyUses::of(&KeyPolicy::new().max_random_gcm(u64::MAX)).gcm.left(), 1 << 32);
-        assert_eq!(KeyUses::of(&KeyPolicy::new().max_random_gcm(9)).gcm.left(), 9);
+        assert_eq!(KeyUses::from_policy(&KeyPolicy::new()).gcm.left(), 1 << 32);
+        assert_eq!(KeyUses::from_policy(&KeyPolicy::new().max_random_gcm(u64::MAX)).gcm.left(), 1 << 32);
+        assert_eq!(KeyUses::from_policy(&KeyPolicy::new().max_random_gcm(9)).gcm.left(), 9);
     }
 }

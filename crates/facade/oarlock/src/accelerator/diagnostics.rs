@@ -23,7 +23,7 @@ impl<'a> Diagnostics<'a> {
 
     /// Times batches of one engine by itself, without the queue, the checks and the verification tables.
     ///
-    /// Returns nothing if there is no such engine or it does not offer the shape. [`CostFit::of`](crate::CostFit::of) finds
+    /// Returns nothing if there is no such engine or it does not offer the shape. [`CostFit::from_timings`](crate::CostFit::from_timings) finds
     /// the constants of the cost model.
     #[must_use]
     pub fn time_batches(self, engine: &str, shape: Shape, grid: &TimingGrid) -> Vec<BatchTiming> {

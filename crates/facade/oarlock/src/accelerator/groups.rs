@@ -15,11 +15,11 @@ use crate::schemes::{Finisher, NonceSource, ShapedJob, prepare, to_digested};
 /// The jobs of one call, lowered and sorted. A job that cannot be lowered has its answer already.
 pub(super) struct JobGroups {
     pub(super) answers: Answers,
-    local: Vec<Local>,
+    local: Vec<LocalGroup>,
     held: Vec<HeldGroup>,
 }
 
-struct Local {
+struct LocalGroup {
     set: OperationSet,
     left: Vec<(u32, Finisher)>,
 }
@@ -76,13 +76,13 @@ impl JobGroups {
     }
 
     /// Returns the group of a shape. Jobs of one shape often come in a row, so the search begins with the last group.
-    fn local_group(&mut self, shape: Shape, jobs_left: usize, input_len: usize) -> &mut Local {
+    fn local_group(&mut self, shape: Shape, jobs_left: usize, input_len: usize) -> &mut LocalGroup {
         let at = self.local.iter().rposition(|group| group.set.shape() == shape);
         let at = at.unwrap_or_else(|| {
             // A guess from the first job. A wrong guess costs a reallocation, not correctness.
             let per_job = shape.input_len().unwrap_or(input_len) + shape.signature_len().unwrap_or(32);
             let set = OperationSet::with_capacity(shape, jobs_left, (jobs_left * per_job).min(MAX_RESERVED));
-            self.local.push(Local { set, left: Vec::with_capacity(jobs_left) });
+            self.local.push(LocalGroup { set, left: Vec::with_capacity(jobs_left) });
             self.local.len() - 1
         });
         &mut self.local[at]

@@ -10,7 +10,7 @@ pub(super) fn run_records(
     shape: Shape,
     records: &Records<'_>,
 ) -> Result<Outcomes, JobError> {
-    let HeldOutcomes { outcomes, refusals } = run_batch(holder, &Batch::of(shape, records.borrowed()))?;
+    let HeldOutcomes { outcomes, refusals } = run_batch(holder, &Batch::uniform(shape, records.borrowed()))?;
     // A refusal concerns the key and the operation, which the records share. Only a key that does not fit is the fault
     // of single records.
     let concerns_all = |index: u32| outcomes.statuses().get(index as usize) != Some(&Status::BadKey);
@@ -108,7 +108,7 @@ mod tests {
         for mixed in [vec![held("server"), local()], vec![held("server"), held("another")]] {
             assert!(matches!(run(mixed), Err(JobError::Malformed { .. })));
         }
-        let batch = Batch::of(shape, Records { keys: vec![local()].into(), ..Records::default() });
+        let batch = Batch::uniform(shape, Records { keys: vec![local()].into(), ..Records::default() });
         assert!(matches!(accelerator.records().run_held(&batch), Err(JobError::Malformed { .. })));
     }
 }

@@ -48,7 +48,7 @@ impl CostFit {
     /// A group of 1 is the model of Lindemann and Smith (USENIX Security 2001, section 4.1). The lanes of an engine
     /// give the model of [`EngineCost::predict_ns`]. Returns `None` without a timing above zero.
     #[must_use]
-    pub fn of(timings: &[BatchTiming], group: usize) -> Option<Self> {
+    pub fn from_timings(timings: &[BatchTiming], group: usize) -> Option<Self> {
         let lanes = BatchSize { preferred: group.max(1), max: usize::MAX };
         let usable = |timing: &&BatchTiming| timing.took_ns.is_finite() && timing.took_ns > 0.0;
         let timings: Vec<BatchTiming> = timings.iter().filter(usable).copied().collect();
@@ -171,7 +171,7 @@ mod tests {
             [cost(900.0, 12.0, 0.25), cost(0.0, 600.0, 15.0), cost(50.0, 0.0, 3.0), cost(7e6, 1.0, 0.0)]
         {
             let timings: Vec<BatchTiming> = grid().into_iter().map(|cell| timing(known, 1, cell)).collect();
-            let fit = CostFit::of(&timings, 1).unwrap();
+            let fit = CostFit::from_timings(&timings, 1).unwrap();
             assert!(is_near(fit.cost.per_batch_ns, known.per_batch_ns, 1e-6), "{fit:?}");
             assert!(is_near(fit.cost.per_op_ns, known.per_op_ns, 1e-6), "{fit:?}");
             assert!(is_near(fit.cost.per_byte_ns, known.per_byte_ns, 1e-6), "{fit:?}");
@@ -187,7 +187,7 @@ mod tests {
             let exact = timing(known, 1, cell);
             BatchTiming { took_ns: exact.took_ns * (1.0 + noise), ..exact }
         });
-        let fit = CostFit::of(&noisy.collect::<Vec<_>>(), 1).unwrap();
+        let fit = CostFit::from_timings(&noisy.collect::<Vec<_>>(), 1).unwrap();
         assert!(is_near(fit.cost.per_batch_ns, known.per_batch_ns, 0.05), "{fit:?}");
         assert!(is_near(fit.cost.per_op_ns, known.per_op_ns, 0.1), "{fit:?}");
         assert!(is_near(fit.cost.per_byte_ns, known.per_byte_ns, 0.1), "{fit:?}");
@@ -198,7 +198,8 @@ mod tests {
     fn lane_groups_are_error_until_they_are_counted() {
         let known = cost(300.0, 5.0, 0.0);
         let timings: Vec<BatchTiming> = grid().into_iter().map(|cell| timing(known, 512, cell)).collect();
-        let (plain, stepped) = (CostFit::of(&timings, 1).unwrap(), CostFit::of(&timings, 512).unwrap());
+        let (plain, stepped) =
+            (CostFit::from_timings(&timings, 1).unwrap(), CostFit::from_timings(&timings, 512).unwrap());
         assert!(plain.rms > 0.1 && plain.worst > plain.rms, "{plain:?}");
         assert!(stepped.worst < 1e-6 && is_near(stepped.cost.per_op_ns, 5.0, 1e-6), "{stepped:?}");
     }
@@ -207,32 +208,32 @@ mod tests {
     fn no_constant_falls_below_zero() {
         let timings =
             [(1, 100.0), (4, 100.0), (16, 90.0)].map(|(ops, took_ns)| BatchTiming { ops, bytes: 0, took_ns });
-        let fit = CostFit::of(&timings, 1).unwrap();
+        let fit = CostFit::from_timings(&timings, 1).unwrap();
         assert!(fit.cost.per_op_ns == 0.0 && (90.0..=100.0).contains(&fit.cost.per_batch_ns), "{fit:?}");
         let timings = [(1, 10.0), (4, 400.0)].map(|(ops, took_ns)| BatchTiming { ops, bytes: 0, took_ns });
-        let fit = CostFit::of(&timings, 1).unwrap();
+        let fit = CostFit::from_timings(&timings, 1).unwrap();
         assert!(fit.cost.per_batch_ns == 0.0 && fit.cost.per_op_ns > 0.0, "{fit:?}");
     }
 
     #[test]
     fn what_a_grid_does_not_tell_is_zero() {
         let one_size = [8, 40, 80].map(|len| timing(cost(0.0, 30.0, 2.0), 1, (64, len)));
-        let fit = CostFit::of(&one_size, 1).unwrap();
+        let fit = CostFit::from_timings(&one_size, 1).unwrap();
         assert!(is_near(fit.cost.per_op_ns, 30.0, 1e-6) && fit.cost.per_batch_ns == 0.0, "{fit:?}");
         let one_len = [1, 8, 64].map(|ops| timing(cost(100.0, 30.0, 0.0), 1, (ops, 8)));
-        let fit = CostFit::of(&one_len, 1).unwrap();
+        let fit = CostFit::from_timings(&one_len, 1).unwrap();
         assert!(is_near(fit.cost.per_op_ns, 30.0, 1e-6) && fit.cost.per_byte_ns == 0.0, "{fit:?}");
-        let one = CostFit::of(&[BatchTiming { ops: 8, bytes: 64, took_ns: 80.0 }], 8).unwrap();
+        let one = CostFit::from_timings(&[BatchTiming { ops: 8, bytes: 64, took_ns: 80.0 }], 8).unwrap();
         assert_eq!((one.cost, one.timings), (cost(0.0, 10.0, 0.0), 1));
     }
 
     #[test]
     fn timings_that_are_none_are_left_out() {
-        assert!(CostFit::of(&[], 1).is_none());
+        assert!(CostFit::from_timings(&[], 1).is_none());
         let none =
             [0.0, -1.0, f64::NAN, f64::INFINITY].map(|took_ns| BatchTiming { ops: 1, bytes: 8, took_ns });
-        assert!(CostFit::of(&none, 1).is_none());
+        assert!(CostFit::from_timings(&none, 1).is_none());
         let with_one = [&none[..], &[BatchTiming { ops: 1, bytes: 0, took_ns: 5.0 }]].concat();
-        assert_eq!(CostFit::of(&with_one, 1).unwrap().timings, 1);
+        assert_eq!(CostFit::from_timings(&with_one, 1).unwrap().timings, 1);
     }
 }

@@ -21,7 +21,7 @@ pub(super) fn lower_sign(
     set: &mut OperationSet,
     random: &mut NonceSource,
 ) -> Result<Finisher, JobError> {
-    let hash = Digester::of(digest)?.digest(job)?;
+    let hash = Digester::from_alg(digest)?.digest(job)?;
     let mut buffer = [0; WIDEST];
     let input = at_width(curve, hash.as_ref(), &mut buffer);
     match rule {
@@ -44,7 +44,7 @@ pub(super) fn lower_verify(
     (curve, digest, encoding): (Curve, DigestAlg, EcdsaEncoding),
     set: &mut OperationSet,
 ) -> Result<Finisher, JobError> {
-    let hash = Digester::of(digest)?.digest(job)?;
+    let hash = Digester::from_alg(digest)?.digest(job)?;
     let mut buffer = [0; WIDEST];
     let input = at_width(curve, hash.as_ref(), &mut buffer);
     let mut fixed = [0; 2 * WIDEST];

@@ -15,7 +15,7 @@ pub(crate) struct Digester {
 
 impl Digester {
     /// The entry of `alg`.
-    pub(crate) fn of(alg: DigestAlg) -> Result<&'static Self, JobError> {
+    pub(crate) fn from_alg(alg: DigestAlg) -> Result<&'static Self, JobError> {
         match alg {
             DigestAlg::Sha1 => Ok(&SHA1),
             DigestAlg::Sha224 => Ok(&SHA224),
@@ -61,7 +61,7 @@ pub fn to_digested(job: &Job<'_>) -> Result<OwnedJob, JobError> {
         job.message()?;
         return Ok(OwnedJob::from(*job));
     };
-    let digest = Digester::of(alg)?.digest(job)?;
+    let digest = Digester::from_alg(alg)?.digest(job)?;
     Ok(Job::with_scheme(job.scheme, job.key, Input::Digest(digest.as_ref()), job.second).into())
 }
 

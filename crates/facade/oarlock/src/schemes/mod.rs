@@ -97,8 +97,8 @@ pub fn prepare(
         return Err(JobError::Malformed { what: "the job belongs into a set of another shape" });
     }
     match job.scheme {
-        Scheme::RsaPkcs1Sign { digest } => rsa_pkcs1::lower_sign(job, Digester::of(digest)?, set),
-        Scheme::RsaPkcs1Verify { digest } => rsa_pkcs1::lower_verify(job, Digester::of(digest)?, set),
+        Scheme::RsaPkcs1Sign { digest } => rsa_pkcs1::lower_sign(job, Digester::from_alg(digest)?, set),
+        Scheme::RsaPkcs1Verify { digest } => rsa_pkcs1::lower_verify(job, Digester::from_alg(digest)?, set),
         Scheme::RsaPkcs1SignEncoded => rsa_pkcs1::lower_sign_encoded(job, set),
         Scheme::RsaPkcs1VerifyEncoded => rsa_pkcs1::lower_verify_encoded(job, set),
         Scheme::RsaPssSign { digest, mgf, salt_len } => {
@@ -142,7 +142,7 @@ pub(crate) fn rsa_encoding(job: &Job<'_>, salt: &[u8]) -> Result<Vec<u8>, JobErr
     }
     let mut buffer = [0; MAX_MODULUS_LEN];
     let encoded = match mgf {
-        None => rsa_pkcs1::encoded(job, Digester::of(digest)?, &mut buffer),
+        None => rsa_pkcs1::encoded(job, Digester::from_alg(digest)?, &mut buffer),
         Some(mgf) => rsa_pss::encoded(job, both(digest, mgf)?, salt, &mut buffer),
     };
     encoded.map(<[u8]>::to_vec)
@@ -169,7 +169,7 @@ fn push(
 }
 
 fn both(digest: DigestAlg, mgf: DigestAlg) -> Result<(&'static Digester, &'static Digester), JobError> {
-    Ok((Digester::of(digest)?, Digester::of(mgf)?))
+    Ok((Digester::from_alg(digest)?, Digester::from_alg(mgf)?))
 }
 
 fn rsa_public_shape(job: &Job<'_>) -> Result<Shape, JobError> {

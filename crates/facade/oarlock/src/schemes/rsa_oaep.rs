@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     fn algs() -> (&'static Digester, &'static Digester) {
-        (Digester::of(DigestAlg::Sha256).unwrap(), Digester::of(DigestAlg::Sha1).unwrap())
+        (Digester::from_alg(DigestAlg::Sha256).unwrap(), Digester::from_alg(DigestAlg::Sha1).unwrap())
     }
 
     fn encode(label: &[u8], padding: &[u8]) -> Vec<u8> {

@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn an_encoding_is_its_own_and_no_other() {
-        let digest = Digester::of(oarlock_core::DigestAlg::Sha256).unwrap();
+        let digest = Digester::from_alg(oarlock_core::DigestAlg::Sha256).unwrap();
         let hash = digest.hash(b"abc");
         let info = [digest.info_prefix, hash.as_ref()];
         let mut encoded = [0; 128];

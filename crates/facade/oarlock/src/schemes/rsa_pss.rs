@@ -138,8 +138,8 @@ mod tests {
     use super::*;
 
     fn expected(bits: u16, salt: SaltLength) -> PssExpectation {
-        let digest = Digester::of(DigestAlg::Sha256).unwrap();
-        let mgf = Digester::of(DigestAlg::Sha1).unwrap();
+        let digest = Digester::from_alg(DigestAlg::Sha256).unwrap();
+        let mgf = Digester::from_alg(DigestAlg::Sha1).unwrap();
         PssExpectation { digest, mgf, salt, bits, hash: digest.hash(b"abc") }
     }
 

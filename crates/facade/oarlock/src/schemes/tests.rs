@@ -121,7 +121,7 @@ fn a_digest_counts_as_its_message() {
 #[test]
 fn a_digest_info_signed_as_it_is_gives_the_signature_of_its_digest() {
     let key = rsa_key(RSA_2048);
-    let digester = Digester::of(DigestAlg::Sha256).unwrap();
+    let digester = Digester::from_alg(DigestAlg::Sha256).unwrap();
     let info = [digester.info_prefix, digester.hash(b"abc").as_ref()].concat();
     let encoded =
         one(Job::with_scheme(Scheme::RsaPkcs1SignEncoded, &key, Input::Message(&info), &[])).unwrap();

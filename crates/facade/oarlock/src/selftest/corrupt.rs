@@ -1,8 +1,8 @@
 //! The hook by which tests prove that every check can fail.
 
 use oarlock_core::{
-    BatchSize, Engine, EngineFault, EngineLocation, Jobs, Outcomes, OutputSink, PartMut, Records, Shape,
-    Status, TableUsage,
+    BatchSize, Engine, EngineFault, EngineLocation, Jobs, OutcomeWriter, Outcomes, OutputSink, Records,
+    Shape, Status, TableUsage,
 };
 
 /// An engine whose answers are right except in one lane of one shape.
@@ -80,10 +80,10 @@ fn damage_record(mut lane: usize, parts: &[&Records<'_>], out: &mut Outcomes) {
     }
 }
 
-fn damage_output(record: usize, records: &Records<'_>, part: PartMut<'_>) {
+fn damage_output(record: usize, records: &Records<'_>, part: OutcomeWriter<'_>) {
     let status = &mut part.statuses[record];
     let output = match records.output.get(record) {
-        Some(OutputSink::Output(span)) => span.of_mut(part.output),
+        Some(OutputSink::Output(span)) => span.slice_mut(part.output),
         Some(OutputSink::Slot(slot)) => {
             let len = part.slots.get(slot).map_or(0, <[u8]>::len);
             part.slots.fill(slot, len)

@@ -293,7 +293,7 @@ impl RecordExpectation {
             return Err(Difference::Status { expected, found });
         }
         let output = match self.output {
-            OutputSink::Output(span) => span.of(result.output).unwrap_or_default(),
+            OutputSink::Output(span) => span.slice(result.output).unwrap_or_default(),
             OutputSink::Slot(slot) => result.slots.get(slot).unwrap_or_default(),
         };
         let Ok(answer) = &self.expected else { return nothing_left(output) };
@@ -311,6 +311,6 @@ impl RecordExpectation {
         if answer.tag.is_empty() {
             return Ok(());
         }
-        compare("the tag", &answer.tag, self.tag.of(result.output).unwrap_or_default())
+        compare("the tag", &answer.tag, self.tag.slice(result.output).unwrap_or_default())
     }
 }

@@ -175,11 +175,11 @@ const FPE_NUMERALS: usize = 16;
 /// Makes all IVs the radix, and all inputs numerals.
 fn make_decimal(data: &mut [u8], records: &Records<'_>) {
     for index in 0..records.len {
-        if let Some(radix) = records.iv.get(index).and_then(|span: Span| span.of_mut(data)) {
+        if let Some(radix) = records.iv.get(index).and_then(|span: Span| span.slice_mut(data)) {
             radix.copy_from_slice(&FPE_RADIX);
         }
         if let Some(InputSource::Data(span)) = records.input.get(index)
-            && let Some(numerals) = span.of_mut(data)
+            && let Some(numerals) = span.slice_mut(data)
         {
             numerals.iter_mut().for_each(|byte| *byte %= FPE_RADIX[3]);
         }

@@ -124,7 +124,7 @@ impl Engine for Untidy {
                     let part = out.part_mut(index);
                     for (record, _) in part.statuses.iter().enumerate().filter(|(_, s)| **s != Status::Done) {
                         if let Some(OutputSink::Output(span)) = records.output.get(record) {
-                            span.of_mut(part.output).unwrap().fill(1);
+                            span.slice_mut(part.output).unwrap().fill(1);
                         }
                     }
                 }

@@ -111,7 +111,7 @@ fn interpolate(
     encoded: &[u8],
     partials: &[&PartialSignature],
 ) -> Result<Option<Vec<u8>>, ThresholdError> {
-    let ring = RsaRing::of(key)?;
+    let ring = RsaRing::from_key(key)?;
     let (a, b) = lagrange::bezout(key).ok_or(JobError::OutOfRange { what: "public exponent" })?;
     let indices: Vec<u8> = partials.iter().map(|partial| partial.index()).collect();
     let factorial = lagrange::factorial(key);

@@ -16,7 +16,7 @@ pub(super) struct RsaRing {
 pub(super) type Residue = BoxedMontyForm;
 
 impl RsaRing {
-    pub(super) fn of(key: &ThresholdKey) -> Result<Self, JobError> {
+    pub(super) fn from_key(key: &ThresholdKey) -> Result<Self, JobError> {
         let (n, len) = (key.modulus(), key.modulus_len());
         let n = BoxedUint::from_be_slice(n, precision(len)).map_err(|_| out_of_range("modulus"))?;
         // Montgomery's form needs an odd modulus.

@@ -42,7 +42,11 @@ impl ShareSigner {
             let wanted = "a partial signature".to_owned();
             return Err(JobError::KeyType { wanted, found: share.key().kind() }.into());
         };
-        Ok(Self { share: share.clone(), secret: parts.exponent.clone(), ring: RsaRing::of(share.public())? })
+        Ok(Self {
+            share: share.clone(),
+            secret: parts.exponent.clone(),
+            ring: RsaRing::from_key(share.public())?,
+        })
     }
 
     /// The exponentiations of all requests, and what is left to do with each afterwards.
@@ -114,7 +118,8 @@ impl ShareSigner {
     /// source that repeats itself does no harm.
     fn nonce(&self, base: &[u8]) -> Result<SecretBytes, ThresholdError> {
         let mut random = Zeroizing::new([0; 32]);
-        aws_lc_rs::rand::fill(&mut *random).map_err(|_| self.failed("the random number generator failed"))?;
+        aws_lc_rs::rand::fill(&mut *random)
+            .map_err(|_| self.failure("the random number generator failed"))?;
         let key = Zeroizing::new(sha256_padded(self.secret.expose(), self.key().modulus_len()));
         let label = Zeroizing::new([b"oarlock threshold rsa nonce", &random[..], base].concat());
         let mut nonce = vec![0; response_len(self.key())];
@@ -133,7 +138,7 @@ impl ShareSigner {
         // One of 2^256 nonces makes z longer than r.
         match high.iter().all(|byte| *byte == 0) {
             true => Ok(response.to_vec()),
-            false => Err(self.failed("the proof is too long")),
+            false => Err(self.failure("the proof is too long")),
         }
     }
 
@@ -145,10 +150,10 @@ impl ShareSigner {
     fn read(&self, bytes: &[u8]) -> Result<Zeroizing<BoxedUint>, ThresholdError> {
         let bits = u32::from(response_bits(self.key())).next_multiple_of(64);
         let read = BoxedUint::from_be_slice(bytes, bits).map(Zeroizing::new);
-        read.map_err(|_| self.failed("a number is too long"))
+        read.map_err(|_| self.failure("a number is too long"))
     }
 
-    fn failed(&self, reason: &str) -> ThresholdError {
+    fn failure(&self, reason: &str) -> ThresholdError {
         let bits = self.key().modulus_bits();
         let shape = Shape::ModExp { bits, exponent_bits: bits };
         JobError::EngineFailed { shape, reason: reason.to_owned() }.into()

@@ -68,7 +68,7 @@ fn proven(share: &Share, root: &Residue, ring: &RsaRing) -> PartialSignature {
 #[test]
 fn a_proof_by_the_book_convinces_of_the_right_root_alone() {
     let (key, shares) = deal();
-    let ring = RsaRing::of(&key).unwrap();
+    let ring = RsaRing::from_key(&key).unwrap();
     let root = ring.read(honest(&shares[0]).root()).unwrap();
     assert_eq!(verdict(&key, proven(&shares[0], &root, &ring)), Ok(()));
     let bad = Err(ThresholdError::BadPartials { indices: vec![1] });
@@ -83,7 +83,7 @@ fn a_proof_by_the_book_convinces_of_the_right_root_alone() {
 #[test]
 fn the_negative_root_is_as_good() {
     let (key, shares) = deal();
-    let ring = RsaRing::of(&key).unwrap();
+    let ring = RsaRing::from_key(&key).unwrap();
     let good = [honest(&shares[0]), honest(&shares[1])];
     let negative = ring.write(&-ring.read(good[0].root()).unwrap());
     let bytes = [&negative, &good[0].as_bytes()[negative.len()..]].concat();

@@ -112,7 +112,7 @@ struct ProofClaim {
 
 impl<'a> ProofVerifier<'a> {
     fn new(key: &'a ThresholdKey, request: &SigningRequest<'_>) -> Result<Self, ThresholdError> {
-        let ring = RsaRing::of(key)?;
+        let ring = RsaRing::from_key(key)?;
         let encoded = ring.read(&request.encoded(key)?)?;
         let base = ring.write(&ring.power(&encoded, 4 * lagrange::factorial(key)));
         Ok(Self { key, ring, base })

@@ -12,10 +12,10 @@ const TCP: u8 = 6;
 const UDP: u8 = 17;
 
 /// A receiver of messages. The flag is true for TCP.
-pub(super) type Show<'a> = &'a mut dyn FnMut(&[u8], bool);
+pub(super) type PacketSink<'a> = &'a mut dyn FnMut(&[u8], bool);
 
 /// Passes each message of a frame to `show`, or counts the reason why there is none.
-pub(super) fn read_packet(link: LinkType, frame: &[u8], skipped: &mut SkipCounts, show: Show<'_>) {
+pub(super) fn read_packet(link: LinkType, frame: &[u8], skipped: &mut SkipCounts, show: PacketSink<'_>) {
     let Some(ip) = link.ip(frame) else {
         skipped.not_ip += 1;
         return;
@@ -106,7 +106,7 @@ fn fragment_len(data: &[u8]) -> Result<usize, SkipReason> {
 }
 
 /// Reads a UDP datagram. RFC 768.
-fn udp(data: &[u8], is_cut: bool, skipped: &mut SkipCounts, show: Show<'_>) {
+fn udp(data: &[u8], is_cut: bool, skipped: &mut SkipCounts, show: PacketSink<'_>) {
     let Some((header, rest)) = data.split_first_chunk::<8>() else {
         skipped.malformed += 1;
         return;
@@ -132,7 +132,7 @@ fn udp(data: &[u8], is_cut: bool, skipped: &mut SkipCounts, show: Show<'_>) {
 }
 
 /// Reads a TCP segment (RFC 9293 3.1) of messages with their lengths before them (RFC 1035 4.2.2).
-fn tcp(data: &[u8], is_cut: bool, skipped: &mut SkipCounts, show: Show<'_>) {
+fn tcp(data: &[u8], is_cut: bool, skipped: &mut SkipCounts, show: PacketSink<'_>) {
     let Some(header) = data.first_chunk::<20>() else {
         skipped.malformed += 1;
         return;

@@ -27,7 +27,7 @@ impl AttributeForm {
     /// Returns the form of an attribute, or `None` if this library does not know the type.
     ///
     /// `CKA_VALUE` is secret in keys and public in data and certificates; `is_key` says which.
-    pub(crate) fn of(kind: A, is_key: bool) -> Option<Self> {
+    pub(crate) fn from_type(kind: A, is_key: bool) -> Option<Self> {
         Some(match kind {
             A::TOKEN
             | A::PRIVATE
@@ -135,7 +135,7 @@ impl AttributeForm {
 
 /// True if a template of other keys may have an attribute: not a secret, and not another template.
 pub(crate) fn is_template_entry(kind: A) -> bool {
-    let form = AttributeForm::of(kind, true);
+    let form = AttributeForm::from_type(kind, true);
     form.is_some_and(|form| {
         !matches!(form, AttributeForm::Template | AttributeForm::Secret | AttributeForm::SecretInteger)
     })

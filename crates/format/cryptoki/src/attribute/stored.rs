@@ -28,7 +28,7 @@ impl AttributeValue {
     pub fn from_stored(kind: AttributeType, class: ObjectClass, bytes: &[u8]) -> Result<Self, ReturnCode> {
         let is_key =
             matches!(class, ObjectClass::PUBLIC_KEY | ObjectClass::PRIVATE_KEY | ObjectClass::SECRET_KEY);
-        let form = AttributeForm::of(kind, is_key).ok_or(ReturnCode::AttributeTypeInvalid)?;
+        let form = AttributeForm::from_type(kind, is_key).ok_or(ReturnCode::AttributeTypeInvalid)?;
         let number = |bytes: &[u8]| bytes.try_into().map(u64::from_le_bytes);
         let invalid = |_| ReturnCode::AttributeValueInvalid;
         match form {

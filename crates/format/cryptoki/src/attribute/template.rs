@@ -70,7 +70,8 @@ impl<'a> AttributeQuery<'a> {
 pub(crate) fn parse(template: &[TemplateEntry<'_>], class: ObjectClass) -> Result<AttributeSet, ReturnCode> {
     let mut set = AttributeSet::new();
     for entry in template {
-        let form = AttributeForm::of(entry.kind, is_key(class)).ok_or(ReturnCode::AttributeTypeInvalid)?;
+        let form =
+            AttributeForm::from_type(entry.kind, is_key(class)).ok_or(ReturnCode::AttributeTypeInvalid)?;
         let bytes = entry.value.ok_or(ReturnCode::AttributeValueInvalid)?;
         let value = match (form, entry.nested) {
             (AttributeForm::Template, Some(nested)) => parse_nested(nested)?,
@@ -102,7 +103,7 @@ pub(crate) fn parse_search(template: &[TemplateEntry<'_>]) -> Result<Option<Attr
     for entry in template {
         let bytes = entry.value.ok_or(ReturnCode::AttributeValueInvalid)?;
         // Only public values are compared, so CKA_VALUE is read as that of data and certificates.
-        let Some(Ok(value)) = AttributeForm::of(entry.kind, false).map(|form| form.read(bytes)) else {
+        let Some(Ok(value)) = AttributeForm::from_type(entry.kind, false).map(|form| form.read(bytes)) else {
             return Ok(None);
         };
         // No object has two values of one attribute, so a search for both finds nothing.

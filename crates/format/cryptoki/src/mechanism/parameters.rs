@@ -151,7 +151,7 @@ impl<'a> Mechanism<'a> {
     /// [`ReturnCode::MechanismInvalid`] for an unknown type; [`ReturnCode::MechanismParamInvalid`] for a wrong length,
     /// and for a structure with pointers.
     pub fn parse_flat(kind: MechanismType, bytes: &'a [u8]) -> Result<Self, ReturnCode> {
-        let form = ParameterForm::of(kind).ok_or(ReturnCode::MechanismInvalid)?;
+        let form = ParameterForm::from_mechanism(kind).ok_or(ReturnCode::MechanismInvalid)?;
         let invalid = ReturnCode::MechanismParamInvalid;
         let parameters = match (form, bytes.len()) {
             (ParameterForm::None | ParameterForm::OptionalIv { .. } | ParameterForm::OptionalEddsa, 0) => {
@@ -183,7 +183,7 @@ impl<'a> Mechanism<'a> {
 impl ParameterForm {
     /// Returns the form of the parameter of a mechanism, or `None` if the mechanism is unknown.
     #[must_use]
-    pub fn of(kind: MechanismType) -> Option<Self> {
+    pub fn from_mechanism(kind: MechanismType) -> Option<Self> {
         table::facts(kind).map(|facts| facts.form)
     }
 

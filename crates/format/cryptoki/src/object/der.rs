@@ -49,7 +49,7 @@ impl NamedCurve {
     }
 
     /// Returns the curve of a key.
-    pub(crate) fn of(key: &Key) -> Option<Self> {
+    pub(crate) fn from_key(key: &Key) -> Option<Self> {
         if let Some((curve, _)) = key.ec_public() {
             return Some(Self::Nist(curve));
         }

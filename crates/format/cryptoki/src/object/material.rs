@@ -170,7 +170,7 @@ pub fn public_values(key: &Key, class: ObjectClass) -> AttributeSet {
             values.set(A::MODULUS_BITS, u64::from(public.bits()));
         }
     }
-    if let Some(curve) = NamedCurve::of(key) {
+    if let Some(curve) = NamedCurve::from_key(key) {
         values.set(A::EC_PARAMS, curve.params());
         if is_public {
             values.set(A::EC_POINT, wrap_octets(public_point(key)));
@@ -225,7 +225,7 @@ pub(crate) fn secret_value(key: &Key, kind: A) -> Option<&SecretBytes> {
 pub(crate) fn asymmetric_type(key: &Key) -> Option<KeyTypeNumber> {
     match key.kind() {
         KeyKind::RsaPrivate(_) | KeyKind::RsaPublic(_) => Some(KeyTypeNumber::RSA),
-        _ => NamedCurve::of(key).map(NamedCurve::key_type),
+        _ => NamedCurve::from_key(key).map(NamedCurve::key_type),
     }
 }
 

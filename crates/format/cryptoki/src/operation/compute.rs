@@ -274,7 +274,7 @@ impl SecretRecords<'_> {
         let lens: Vec<u32> = spans.iter().map(|span| span.len).collect();
         let mut slots = SecretSlots::with_capacities(&lens)?;
         for (slot, span) in (0..).zip(&spans) {
-            let input = span.of_mut(&mut data)?;
+            let input = span.slice_mut(&mut data)?;
             slots.fill(slot, input.len())?.copy_from_slice(input);
             // What is left of `data` is public: IVs, associated data and tags.
             input.zeroize();

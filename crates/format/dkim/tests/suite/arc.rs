@@ -11,7 +11,7 @@ use crate::common::{NOW, Zone, crlf, ed25519, engines, record, rsa2048, signed, 
 const MAIL: &str = "From: a@example.com\nTo: list@example.net\nSubject: hello\n\nHow  are you? \n\n";
 
 fn zone() -> Zone {
-    Zone::of("s._domainkey.example.com", record(ed25519()))
+    Zone::with_record("s._domainkey.example.com", record(ed25519()))
         .with("a._domainkey.list.example.net", record(rsa2048()))
         .with("b._domainkey.next.example.org", record(ed25519()))
 }

@@ -10,7 +10,7 @@ use oarlock_dkim::{
 use crate::common::{NOW, Zone, ed25519, engines, record, rsa2048, signed, verify, verify_at};
 
 fn zone() -> Zone {
-    Zone::of("r2._domainkey.example.com", record(rsa2048()))
+    Zone::with_record("r2._domainkey.example.com", record(rsa2048()))
         .with("ed._domainkey.example.com", record(ed25519()))
 }
 
@@ -163,10 +163,11 @@ fn tries_every_record_in_any_order() {
     let name = "r2._domainkey.example.com";
     let (good, other) = (record(rsa2048()), "v=spf1 -all");
     for records in [[&good[..], other], [other, &good]] {
-        let zone = Zone::of(name, records[0]).with(name, records[1]);
+        let zone = Zone::with_record(name, records[0]).with(name, records[1]);
         assert_eq!(verify(accelerator, &mail, &zone)[0].reason, None, "{records:?}");
     }
-    let reason = |record: &str| verify(accelerator, &mail, &Zone::of(name, record))[0].reason.clone();
+    let reason =
+        |record: &str| verify(accelerator, &mail, &Zone::with_record(name, record))[0].reason.clone();
     assert_eq!(reason("v=DKIM1; p="), Some(FailReason::Record(KeyRecordError::Revoked)));
     assert_eq!(reason("v=DKIM2; p=AAAA").map(|reason| reason.verdict()), Some(DkimVerdict::Permerror));
     assert!(matches!(reason(&record(ed25519())), Some(FailReason::KeyType { .. })));
@@ -220,17 +221,20 @@ fn reads_the_record_of_a_message_with_a_changed_body() {
         let mail = signed(accelerator, b"From: a@example.com\r\n\r\nHello\r\n", &[&signer()]);
         let changed = [&mail[..], b"more\r\n"].concat();
         let found = |records: &Zone| verify(accelerator, &changed, records).remove(0);
-        let result = found(&Zone::of(name, &testing));
+        let result = found(&Zone::with_record(name, &testing));
         assert_eq!((result.is_testing, result.key_bits), (true, Some(256)));
         assert_eq!(result.reason, Some(FailReason::BodyHash));
-        let result = found(&Zone::of(name, &plain));
+        let result = found(&Zone::with_record(name, &plain));
         assert_eq!(
             (result.is_testing, result.key_bits, result.verdict()),
             (false, Some(256), DkimVerdict::Fail)
         );
         // The key takes precedence over the body hash: RFC 6376 6.1.2 and 6.1.3.
         assert_eq!(found(&Zone::default()).verdict(), DkimVerdict::Permerror);
-        assert_eq!(found(&Zone::of(name, "v=DKIM1; p=")).reason, Some(KeyRecordError::Revoked.into()));
+        assert_eq!(
+            found(&Zone::with_record(name, "v=DKIM1; p=")).reason,
+            Some(KeyRecordError::Revoked.into())
+        );
         let mut intake = VerifyIntake::new(&VerifyPolicy::default(), NOW);
         intake.push(&ParsedMail::parse(&changed, &MailLimits::default()).unwrap()).unwrap();
         let hashed = intake.hash(accelerator).unwrap();
@@ -248,7 +252,7 @@ fn recognizes_a_testing_domain_despite_any_fault() {
     let short_lived = signer().with_lifetime_s(Some(10));
     let mail = signed(accelerator, b"From: a@example.com\r\n\r\nHello\r\n", &[&short_lived]);
     let of = |record: &str, now_s| {
-        let zone = Zone::of(name, record);
+        let zone = Zone::with_record(name, record);
         verify_at(accelerator, &[&mail], &zone, &VerifyPolicy::default(), now_s)
             .remove(0)
             .signatures

@@ -68,7 +68,7 @@ const RSA_KEY: &str = "v=DKIM1; k=rsa; p=MIGfMA0GCSqGSIb3DQEBAQUAA4GNADCBiQKBgQD
 
 #[test]
 fn the_example_of_rfc_6376_verifies() {
-    let zone = Zone::of("brisbane._domainkey.example.com", SIMPLE_KEY);
+    let zone = Zone::with_record("brisbane._domainkey.example.com", SIMPLE_KEY);
     let mail = crlf(&[SIMPLE, MESSAGE].concat());
     for accelerator in engines() {
         let results = verify(accelerator, &mail, &zone);
@@ -92,7 +92,7 @@ fn the_example_of_rfc_6376_verifies() {
 
 #[test]
 fn both_signatures_of_rfc_8463_verify() {
-    let zone = Zone::of("brisbane._domainkey.football.example.com", ED25519_KEY)
+    let zone = Zone::with_record("brisbane._domainkey.football.example.com", ED25519_KEY)
         .with("test._domainkey.football.example.com", RSA_KEY);
     let mail = crlf(&[BOTH, MESSAGE].concat());
     let relaxed = crlf(

@@ -14,7 +14,7 @@ const MAIL: &str = "From: a@example.com\nTo: b@example.net,\n\tc@example.net\nSu
                     Hello,  you\t there \n\n  indented\n \n\n";
 
 fn zone() -> Zone {
-    Zone::of("r1._domainkey.example.com", record(rsa1024()))
+    Zone::with_record("r1._domainkey.example.com", record(rsa1024()))
         .with("r2._domainkey.example.com", record(rsa2048()))
         .with("ed._domainkey.example.com", record(ed25519()))
 }

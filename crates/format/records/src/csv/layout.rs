@@ -39,7 +39,7 @@ impl CsvLayout {
         if chunk.len() == start {
             return Err(PlanError::NoHeader);
         }
-        let mut fields = RowFields::of(chunk, start, delimiter);
+        let mut fields = RowFields::from_chunk(chunk, start, delimiter);
         let first: Vec<Field> = fields.by_ref().collect();
         let first_row = start..fields.end.map_or(chunk.len(), |end| end.next);
         // Before other faults: with another line end the first row has swallowed the others.
@@ -102,7 +102,7 @@ impl CsvLayout {
     /// Reads the row at `start`.
     #[inline]
     pub(crate) fn row(&self, chunk: &[u8], start: usize, cells: &mut [CellSpan; MAX_COLUMNS]) -> RowSpan {
-        let mut fields = RowFields::of(chunk, start, self.delimiter);
+        let mut fields = RowFields::from_chunk(chunk, start, self.delimiter);
         let (mut count, mut wanted) = (0, self.wanted.iter().peekable());
         for field in fields.by_ref() {
             // `wanted` is in the order of the fields, so each field costs one comparison.

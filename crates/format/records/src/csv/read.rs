@@ -27,7 +27,7 @@ pub(crate) type Field = CellSpan;
 
 impl<'a> RowFields<'a> {
     /// Reads the row that begins at `start`.
-    pub(crate) fn of(chunk: &'a [u8], start: usize, delimiter: u8) -> Self {
+    pub(crate) fn from_chunk(chunk: &'a [u8], start: usize, delimiter: u8) -> Self {
         Self { chunk, delimiter, at: start, end: None, fault: None }
     }
 

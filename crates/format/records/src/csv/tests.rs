@@ -53,7 +53,7 @@ fn naive(text: &[u8], start: usize) -> Read {
 }
 
 fn ours(text: &[u8], start: usize) -> Read {
-    let mut fields = RowFields::of(text, start, b',');
+    let mut fields = RowFields::from_chunk(text, start, b',');
     let texts = fields.by_ref().map(|field| unescaped(text, field).into_owned()).collect();
     (texts, fields.end.unwrap().next, fields.fault.is_none())
 }
@@ -138,7 +138,7 @@ fn line_ends_that_are_not_read_are_found_outside_of_quotes() {
 fn is_inside(text: &[u8], end: usize) -> bool {
     let mut start = 0;
     while start < end {
-        let mut fields = RowFields::of(text, start, b',');
+        let mut fields = RowFields::from_chunk(text, start, b',');
         fields.by_ref().for_each(drop);
         if fields.fault == Some(RejectReason::OpenQuote) {
             return true;

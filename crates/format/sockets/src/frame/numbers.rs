@@ -35,7 +35,7 @@ impl RecordNumbers {
         let sequence = keys.sequence.unwrap_or(sequence);
         // A key of TLS starts at 0, so the number of the next record counts the records of the key. SSH counts on.
         let records = if suite.protocol() == Protocol::Ssh { 0 } else { sequence };
-        Self { suite, sequence, usage: usage(suite, records), iv: IvState::of(keys) }
+        Self { suite, sequence, usage: usage(suite, records), iv: IvState::from_keys(keys) }
     }
 
     /// Counts a record of SSH: its numbers follow the packet, TLS has only the sequence.
@@ -106,7 +106,7 @@ impl RecordNumbers {
 }
 
 impl IvState {
-    fn of(keys: &Keys) -> Self {
+    fn from_keys(keys: &Keys) -> Self {
         let iv = keys.iv.expose();
         match (keys.suite.protocol(), keys.suite.transform()) {
             (Protocol::Ssh, RecordTransform::Aead(AeadAlg::Aes128Gcm | AeadAlg::Aes256Gcm)) => {

@@ -28,7 +28,7 @@ pub(super) struct SealedParts {
 
 impl SealedParts {
     /// Returns the parts of an encrypted value, or a fault if it is too short or not whole blocks.
-    pub(super) fn of(cipher: ColumnCipher, value: Span) -> Result<Self, RowFault> {
+    pub(super) fn from_span(cipher: ColumnCipher, value: Span) -> Result<Self, RowFault> {
         let (iv_len, tag_len) = (cipher.iv_len(), cipher.tag_len());
         let overhead = iv_len + tag_len;
         let len = (value.len as usize).checked_sub(overhead).ok_or(RowFault::Length)?;
@@ -93,7 +93,7 @@ impl ColumnOperation for DecryptRows<'_> {
         value: Span,
         records: &mut BatchRecords,
     ) -> Result<Span, RowError> {
-        let parts = SealedParts::of(self.cipher, value)?;
+        let parts = SealedParts::from_span(self.cipher, value)?;
         let aad = self.aad.store(row, records)?;
         let output = records.place(parts.ciphertext.len as usize)?;
         let tag = self.cipher.aead().map(|_| parts.tag);

@@ -152,7 +152,7 @@ impl ColumnOperation for TranslateRows<'_> {
         value: Span,
         records: &mut BatchRecords,
     ) -> Result<Span, RowError> {
-        let parts = SealedParts::of(self.from, value)?;
+        let parts = SealedParts::from_span(self.from, value)?;
         match self.tasks {
             TranslationTasks::Whole(_) => self.add_whole(&parts, records),
             TranslationTasks::OpenAndSeal(open, seal) => self.add_pair(row, (open, seal), &parts, records),

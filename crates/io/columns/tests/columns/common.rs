@@ -161,7 +161,7 @@ impl SingleRecord {
             ..Records::default()
         };
         let mut outcome = BatchOutcome::default();
-        self.table.run_into(&self.accelerator, &Batch::of(task, records), &mut outcome).unwrap();
+        self.table.run_into(&self.accelerator, &Batch::uniform(task, records), &mut outcome).unwrap();
         match outcome.statuses() {
             [Status::Done] => Some(outcome.output().to_vec()),
             [Status::Rejected] => None,

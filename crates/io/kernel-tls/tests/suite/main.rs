@@ -11,8 +11,8 @@ use std::thread;
 
 use oarlock_kernel_tls::{
     KernelCipher, KernelKeys, KernelStep, KernelTlsError, KernelTlsVersion, ReceivedRecord, RecordOwner,
-    SplicePipe, Spliced, StaysInUserSpace, TlsRecordKind, attach, attach_receiving, connected_pair, probe,
-    receive_record, rekey_support, send_close_notify, send_file, send_key_update, send_record,
+    SplicePipe, SpliceResult, TlsRecordKind, UserSpaceReason, attach, attach_receiving, connected_pair,
+    probe, receive_record, rekey_support, send_close_notify, send_file, send_key_update, send_record,
     send_whole_file, update_receiving,
 };
 use records::{TestDirection, all_records};
@@ -94,7 +94,7 @@ fn a_kernel_without_tls_leaves_both_directions() {
     let keys = TestDirection::new(USUAL.0, USUAL.1, 1).keys(0);
     let attached = attach(&stream, &keys, &keys, &[]);
     assert_eq!((attached.sent_by, attached.received_by), (RecordOwner::UserSpace, RecordOwner::UserSpace));
-    let [StaysInUserSpace::Both(refusal)] = attached.why_not[..] else { panic!("{attached:?}") };
+    let [UserSpaceReason::Both(refusal)] = attached.why_not[..] else { panic!("{attached:?}") };
     assert_eq!((refusal.step, refusal.errno), (KernelStep::Ulp, 2), "{refusal}");
     assert!(refusal.to_string().contains("modprobe tls"), "{refusal}");
     // The connection is as it was.
@@ -116,14 +116,14 @@ fn unopened_bytes_keep_receiving_in_user_space() {
         let attached = attach(&stream, &to_peer.keys(0), &from_peer.keys(0), &record[..read]);
         assert_eq!(attached.received_by, RecordOwner::UserSpace);
         let missing = if read < 5 { 5 - read } else { record.len() - read };
-        let reason = StaysInUserSpace::PartialRecord { read, missing };
+        let reason = UserSpaceReason::PartialRecord { read, missing };
         assert!(attached.why_not.contains(&reason), "{attached:?}");
     }
     let (stream, _peer) = connected_pair().unwrap();
     let early = [&record[..], &record].concat();
     let keys = from_peer.keys(0);
     let attached = attach(&stream, &keys, &keys, &early);
-    assert!(attached.why_not.contains(&StaysInUserSpace::UnopenedRecords { records: 2 }), "{attached:?}");
+    assert!(attached.why_not.contains(&UserSpaceReason::UnopenedRecords { records: 2 }), "{attached:?}");
     assert_eq!(attached.received_by, RecordOwner::UserSpace);
 }
 
@@ -202,7 +202,7 @@ fn receiving_is_handed_over_after_the_rest_of_a_record() {
     (&stream).read_exact(&mut leftover).unwrap();
     let attached = attach(&stream, &to_peer.keys(0), &other.keys(0), &leftover);
     assert_eq!((attached.sent_by, attached.received_by), (RecordOwner::Kernel, RecordOwner::UserSpace));
-    let [StaysInUserSpace::PartialRecord { read: 9, missing }] = attached.why_not[..] else {
+    let [UserSpaceReason::PartialRecord { read: 9, missing }] = attached.why_not[..] else {
         panic!("{attached:?}")
     };
     let mut rest = vec![0; missing];
@@ -308,8 +308,8 @@ fn plain_sockets_are_spliced() {
     let (mut pipe, mut moved) = (SplicePipe::new().unwrap(), 0);
     loop {
         match pipe.splice(&from, &to, 1 << 16).unwrap() {
-            Spliced::Bytes(bytes) => moved += bytes,
-            Spliced::End => break,
+            SpliceResult::Bytes(bytes) => moved += bytes,
+            SpliceResult::End => break,
             other => panic!("{other:?}"),
         }
     }
@@ -338,13 +338,13 @@ fn a_close_notify_is_found_while_connections_are_spliced() {
     let mut moved = 0;
     let alert = loop {
         match pipe.splice(&from, &to, 1 << 16).unwrap() {
-            Spliced::Bytes(bytes) => moved += bytes,
+            SpliceResult::Bytes(bytes) => moved += bytes,
             other => break other,
         }
     };
-    assert_eq!(alert, Spliced::Record { kind: TlsRecordKind::Alert, content: vec![1, 0] });
+    assert_eq!(alert, SpliceResult::Record { kind: TlsRecordKind::Alert, content: vec![1, 0] });
     drop(client);
-    assert_eq!(pipe.splice(&from, &to, 1 << 16).unwrap(), Spliced::End);
+    assert_eq!(pipe.splice(&from, &to, 1 << 16).unwrap(), SpliceResult::End);
     send_close_notify(&to).unwrap();
     drop(to);
     assert_eq!(moved, sent.len());

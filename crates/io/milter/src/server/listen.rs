@@ -69,7 +69,7 @@ impl MilterListener {
             }
             Self::Unix { listener, users, .. } => {
                 let (stream, _) = listener.accept().await?;
-                let peer = PeerProcess::of(&stream)?;
+                let peer = PeerProcess::from_stream(&stream)?;
                 let uid = peer.uid;
                 Ok(match users.admits(&peer, rustix::process::geteuid().as_raw()) {
                     false => AcceptOutcome::Refused { uid, pid: peer.pid },

@@ -38,7 +38,7 @@ pub(super) struct AllowedUsers {
 }
 
 impl PeerProcess {
-    pub(super) fn of(stream: &UnixStream) -> io::Result<Self> {
+    pub(super) fn from_stream(stream: &UnixStream) -> io::Result<Self> {
         let peer = stream.peer_cred()?;
         // An older kernel does not report supplementary groups. Then only the primary group counts.
         let groups = oarlock_ffi::peer_groups(stream.as_fd()).unwrap_or_default();

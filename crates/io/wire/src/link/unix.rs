@@ -20,7 +20,7 @@ use super::{LinkSender, LinkState, LinkTransport, QUEUE, ServerLink};
 use crate::endpoint::PATIENCE;
 use crate::proto::{Request, Response, response};
 use crate::ring::{self, ClientRing};
-use crate::{ConnectError, MessageLimits, NoRing, ServerUsers, frame};
+use crate::{ConnectError, MessageLimits, RingUnavailable, ServerUsers, frame};
 
 /// The bytes to read or write at once.
 const READ: usize = 64 << 10;
@@ -36,7 +36,7 @@ const RING_ID: u64 = u64::MAX;
 pub(super) async fn open(
     path: &Path,
     users: &ServerUsers,
-    no_ring: Option<NoRing>,
+    no_ring: Option<RingUnavailable>,
 ) -> Result<ServerLink, ConnectError> {
     let failed = |reason: String| ConnectError::Unreachable { address: path.display().to_string(), reason };
     let unreachable = |error: io::Error| failed(error.to_string());
@@ -87,7 +87,7 @@ async fn ask_for_ring(
     stream: &mut UnixStream,
     received: &mut BytesMut,
     shared: &LinkState,
-) -> io::Result<Result<ClientRing, NoRing>> {
+) -> io::Result<Result<ClientRing, RingUnavailable>> {
     let mut bytes = BytesMut::new();
     let request = Request { id: RING_ID, body: Some(ring::opening(RING_SIZES)) };
     frame::write(&request, &mut bytes).map_err(io::Error::other)?;
@@ -99,13 +99,13 @@ async fn ask_for_ring(
             let response = Response::decode(message)?;
             return Ok(match (response.id, response.body) {
                 (RING_ID, Some(response::Body::Ring(answer))) => {
-                    ClientRing::open(answer, file).map_err(NoRing::from)
+                    ClientRing::open(answer, file).map_err(RingUnavailable::from)
                 }
-                (RING_ID, Some(response::Body::Fault(fault))) => Err(NoRing::of_fault(fault)),
+                (RING_ID, Some(response::Body::Fault(fault))) => Err(RingUnavailable::of_fault(fault)),
                 // The server ends the connection, and says why.
                 (id, body) => {
                     shared.answer(Response { id, body });
-                    Err(NoRing::Refused("the server ends the connection".to_owned()))
+                    Err(RingUnavailable::Refused("the server ends the connection".to_owned()))
                 }
             });
         }
@@ -113,7 +113,7 @@ async fn ask_for_ring(
         let read = || receive_with_file(stream.as_fd(), &mut buffer);
         let (len, found) = stream.async_io(Interest::READABLE, read).await?;
         if len == 0 {
-            return Ok(Err(NoRing::Refused("the server closed the connection".to_owned())));
+            return Ok(Err(RingUnavailable::Refused("the server closed the connection".to_owned())));
         }
         file = file.or(found);
         received.extend_from_slice(&buffer[..len]);

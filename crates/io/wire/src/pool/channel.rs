@@ -17,7 +17,7 @@ use super::socket::PoolSocket;
 use super::{PoolConfig, PoolError};
 use crate::proto::{GetPublicKeyRequest, OpenKey, Request, Response, open_key, request, response};
 use crate::ring::{self, ClientRing};
-use crate::{MessageLimits, NoRing, WireError, frame, jobs};
+use crate::{MessageLimits, RingUnavailable, WireError, frame, jobs};
 
 /// The maximum number of keys that are open on a connection, far below the limits of servers. Above it the oldest key
 /// is replaced.
@@ -81,7 +81,7 @@ pub(super) struct PoolChannel {
 #[derive(Debug)]
 enum ChannelRing {
     /// Every message passes through the socket, for this reason.
-    Absent(NoRing),
+    Absent(RingUnavailable),
     /// The first question asks for it.
     Wanted,
     /// The answer with this id has not come yet.
@@ -98,8 +98,8 @@ impl PoolChannel {
         let socket = PoolSocket::connect(config, until)?;
         let (keys, received) = (Vec::new(), WipedBuffer::default());
         let ring = match () {
-            () if !config.has_ring => ChannelRing::Absent(NoRing::Unwanted("not wanted".to_owned())),
-            () if ring::is_switched_off() => ChannelRing::Absent(NoRing::switched_off()),
+            () if !config.has_ring => ChannelRing::Absent(RingUnavailable::Unwanted("not wanted".to_owned())),
+            () if ring::is_switched_off() => ChannelRing::Absent(RingUnavailable::switched_off()),
             () => ChannelRing::Wanted,
         };
         let (is_greeted, last_id, oldest, file) = (false, 0, 0, None);
@@ -237,7 +237,7 @@ impl PoolChannel {
     }
 
     /// Returns the reason why all messages pass through the socket.
-    pub(super) fn no_ring(&self) -> Option<&NoRing> {
+    pub(super) fn no_ring(&self) -> Option<&RingUnavailable> {
         match &self.ring {
             ChannelRing::Absent(reason) => Some(reason),
             _ => None,
@@ -294,7 +294,7 @@ impl PoolChannel {
                 Err(error) => ChannelRing::Absent(error.into()),
             }),
             // A server that is older, has no memory to give, or does not want to.
-            Some(response::Body::Fault(fault)) => Ok(ChannelRing::Absent(NoRing::of_fault(fault))),
+            Some(response::Body::Fault(fault)) => Ok(ChannelRing::Absent(RingUnavailable::of_fault(fault))),
             _ => Err(WireError::Missing { what: "the answer to the request for shared memory" }),
         }
     }

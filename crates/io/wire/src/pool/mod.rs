@@ -24,7 +24,7 @@ use self::exchange::{PoolExchange, PoolReply};
 use self::idle::IdleChannels;
 use crate::check::AnswerCheck;
 use crate::proto::KeyInfo;
-use crate::{NoRing, ServerUsers};
+use crate::{RingUnavailable, ServerUsers};
 
 /// The output of a job: a signature, a plaintext or a shared secret.
 pub type PoolAnswer = SecretBytes;
@@ -76,7 +76,7 @@ struct PoolInner {
     config: PoolConfig,
     checker: Accelerator,
     idle: IdleChannels,
-    no_ring: ForkSafeCell<NoRing>,
+    no_ring: ForkSafeCell<RingUnavailable>,
 }
 
 /// A job that the server works on. Dropping it closes the connection.
@@ -148,7 +148,7 @@ impl ConnectionPool {
 
     /// Returns the reason why a connection had no shared memory, the first one if there are several.
     #[must_use]
-    pub fn no_ring(&self) -> Option<&NoRing> {
+    pub fn no_ring(&self) -> Option<&RingUnavailable> {
         self.0.no_ring.get()
     }
 

@@ -35,14 +35,14 @@ impl RemoteInner {
         keys: Vec<Arc<str>>,
         message: proto::Records,
     ) -> Result<RecordsAnswer, JobError> {
-        let runtime = self.runtime.as_ref().ok_or_else(|| self.failed("the runtime has ended"))?;
+        let runtime = self.runtime.as_ref().ok_or_else(|| self.failure("the runtime has ended"))?;
         let (sender, answer) = sync_channel(1);
         let inner = Arc::clone(self);
         runtime.spawn(async move {
             // An error means that the caller has gone.
             let _ = sender.send(inner.perform_records(&keys, &message).await);
         });
-        answer.recv().map_err(|_| self.failed("the request was dropped"))?
+        answer.recv().map_err(|_| self.failure("the request was dropped"))?
     }
 
     /// Asks servers until one answers.
@@ -51,7 +51,7 @@ impl RemoteInner {
         keys: &[Arc<str>],
         message: &proto::Records,
     ) -> Result<RecordsAnswer, JobError> {
-        let mut failure = self.failed("no server to ask");
+        let mut failure = self.failure("no server to ask");
         for pass in 0..MAX_PASSES {
             let servers = match pass {
                 0 => self.servers.for_request(self.config.patience).await,
@@ -83,9 +83,9 @@ impl RemoteInner {
     fn read_outcomes(&self, records: &Records<'_>, answer: &RecordsAnswer) -> Result<HeldOutcomes, JobError> {
         let results = &answer.results;
         if results.output.len() != records.output_len {
-            return Err(self.failed("the output has another length than was asked for"));
+            return Err(self.failure("the output has another length than was asked for"));
         }
-        let bad = |_| self.failed("not as many results as records");
+        let bad = |_| self.failure("not as many results as records");
         let codes = records::codes(results, records.len).map_err(bad)?;
         let faults = records::faults(results, records.len).map_err(bad)?;
         let mut held = HeldOutcomes { outcomes: Outcomes::default(), refusals: Vec::new() };
@@ -122,7 +122,7 @@ impl RemoteInner {
         }
     }
 
-    fn failed(&self, reason: &str) -> JobError {
+    fn failure(&self, reason: &str) -> JobError {
         JobError::HolderFailed { holder: self.config.name.clone(), reason: reason.to_owned() }
     }
 }

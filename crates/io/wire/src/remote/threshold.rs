@@ -172,7 +172,7 @@ impl<'i> ThresholdBatch<'i> {
                 Err(error) => {
                     let row = &mut self.rows[at];
                     row.is_done = true;
-                    let _ = self.done.complete(row.at, Err(failed(&self.inner.config.name, &error)));
+                    let _ = self.done.complete(row.at, Err(failure(&self.inner.config.name, &error)));
                 }
             }
         }
@@ -230,7 +230,7 @@ impl<'i> ThresholdBatch<'i> {
     }
 }
 
-fn failed(holder: &str, error: &ThresholdError) -> JobError {
+fn failure(holder: &str, error: &ThresholdError) -> JobError {
     match error {
         ThresholdError::Job(error) => error.clone(),
         other => JobError::HolderRefused { holder: holder.to_owned(), reason: other.to_string() },

@@ -32,7 +32,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &CallArgs) -> Result<(), CallErr
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(CallError::Runtime)?;
     run_future(&runtime, async {
-        let call = CallSession { global, peers: CallPeers::of(global, args).await? };
+        let call = CallSession { global, peers: CallPeers::connect(global, args).await? };
         match &args.command {
             CallCommand::Sign(args) => call.sign(args).await,
             CallCommand::Verify(args) => call.verify(args).await,
@@ -58,7 +58,7 @@ impl CallSession<'_> {
         let key = self.open(&args.key).await?;
         let scheme = scheme::sign(args.scheme.as_deref(), key.kind())?;
         let input = args.input.read()?;
-        let signature = self.job(Job::with_scheme(scheme, &key, args.input.of(&input), &[])).await?;
+        let signature = self.job(Job::with_scheme(scheme, &key, args.input.input(&input), &[])).await?;
         self.write_result(&args.output, &signature, &scheme.to_string())
     }
 
@@ -66,12 +66,12 @@ impl CallSession<'_> {
         let key = self.open(&args.key).await?;
         let scheme = scheme::verify(args.scheme.as_deref(), key.kind())?;
         let (input, signature) = (args.input.read()?, read(&args.signature)?);
-        let is_valid = match self.job(Job::with_scheme(scheme, &key, args.input.of(&input), &signature)).await
-        {
-            Ok(_) => true,
-            Err(CallError::Job(JobError::Rejected)) => false,
-            Err(error) => return Err(error),
-        };
+        let is_valid =
+            match self.job(Job::with_scheme(scheme, &key, args.input.input(&input), &signature)).await {
+                Ok(_) => true,
+                Err(CallError::Job(JobError::Rejected)) => false,
+                Err(error) => return Err(error),
+            };
         if self.global.json {
             writeln!(
                 io::stdout(),
@@ -273,7 +273,7 @@ impl InputArgs {
         read(&self.input)
     }
 
-    fn of<'i>(&self, bytes: &'i [u8]) -> oarlock::Input<'i> {
+    fn input<'i>(&self, bytes: &'i [u8]) -> oarlock::Input<'i> {
         if self.digest { oarlock::Input::Digest(bytes) } else { oarlock::Input::Message(bytes) }
     }
 }

@@ -22,7 +22,7 @@ pub(super) enum CallPeers {
 }
 
 impl CallPeers {
-    pub(super) async fn of(global: &GlobalOptions, args: &CallArgs) -> Result<Self, CallError> {
+    pub(super) async fn connect(global: &GlobalOptions, args: &CallArgs) -> Result<Self, CallError> {
         let endpoint = args.server.endpoint()?;
         global.note(|| format!("calling {endpoint}"));
         if !args.servers.are_several() {

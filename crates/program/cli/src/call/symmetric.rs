@@ -199,7 +199,7 @@ struct CallAnswer {
 impl CallAnswer {
     /// Reads the parts of the record from the output.
     fn read(batch: &Batch<'_>, record: usize, results: &proto::RecordResults) -> Result<Self, CallError> {
-        let part = |span: Span| span.of(&results.output).ok_or(CallError::Unexpected);
+        let part = |span: Span| span.slice(&results.output).ok_or(CallError::Unexpected);
         let Some(OutputSink::Output(result)) = batch.records.output.get(record) else {
             return Err(CallError::Unexpected);
         };

@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use oarlock_dkim::{Canonicalization, MailLimits, VerifyPolicy};
 use oarlock_mail_files::mail::{self, MboxQuoting};
 
-use crate::key_path::{NotAKey, key_path};
+use crate::key_path::{KeyPathParser, key_path};
 use crate::key_records::LookupArgs;
 use crate::keys::{KeyPassphrase, NewPassphrase};
 use crate::laboratory::{Comparison, LaboratoryCommand};
@@ -104,7 +104,7 @@ pub(super) struct MailSignArgs {
     #[arg(long, value_name = "DOMAIN", required_unless_present = "compare")]
     pub(super) domain: Option<String>,
     /// Selector and the file of its private key, such as s1=key.pem; repeatable, one signature each
-    #[arg(long = "key", required_unless_present = "compare", value_name = "SELECTOR=FILE", value_parser = NotAKey(selector_and_file))]
+    #[arg(long = "key", required_unless_present = "compare", value_name = "SELECTOR=FILE", value_parser = KeyPathParser(selector_and_file))]
     pub(super) keys: Vec<(String, PathBuf)>,
     #[command(flatten)]
     pub(super) passphrase: KeyPassphrase,

@@ -154,8 +154,12 @@ impl<'a> VerifiedZone<'a> {
         let zone = self.zone;
         let with_warnings = self.with_warnings;
         let is_wanted = move |finding: &&ZoneFinding| with_warnings || finding.severity == Severity::Failure;
-        let findings =
-            self.report.findings.iter().filter(is_wanted).map(|finding| FindingLine::of(finding, zone));
+        let findings = self
+            .report
+            .findings
+            .iter()
+            .filter(is_wanted)
+            .map(|finding| FindingLine::from_finding(finding, zone));
         unread(zone).chain(findings)
     }
 }
@@ -168,7 +172,7 @@ impl<'a> FindingLine<'a> {
         Self { severity: "failure", reason, text, owner: None, rtype: None, key_tag: None, file, line }
     }
 
-    fn of(finding: &'a ZoneFinding, zone: &ZoneFile) -> Self {
+    fn from_finding(finding: &'a ZoneFinding, zone: &ZoneFile) -> Self {
         let (file, line) = zone.position(finding.row).unzip();
         Self {
             severity: if finding.severity == Severity::Failure { "failure" } else { "warning" },

@@ -76,7 +76,7 @@ pub(super) fn run(
     bar.finish_and_clear();
     let totals = rejects.finish(output.file)?;
     totals.warn_of_no_rows(&name);
-    let summary = RecordsSummary::of(&totals, threads, started.elapsed().as_secs_f64());
+    let summary = RecordsSummary::from_totals(&totals, threads, started.elapsed().as_secs_f64());
     summary.print(global)?;
     totals.verdict()
 }

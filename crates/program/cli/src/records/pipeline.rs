@@ -60,7 +60,7 @@ struct PipelineThread<'l> {
 
 impl PipelineThread<'_> {
     fn work(&self) -> Result<(), RecordsError> {
-        let guard = StopUnlessDone(self.order, false);
+        let guard = StopGuard(self.order, false);
         let mut worker = ChunkWorker::new(self.plan, self.accelerator, self.table);
         let mut memory = SecretBuffer::default();
         while let Some(chunk) = self.next(memory)? {
@@ -79,15 +79,15 @@ impl PipelineThread<'_> {
 }
 
 /// Stops the other threads if this one ends early, by an error or a panic.
-struct StopUnlessDone<'s>(&'s ChunkOrder<'s>, bool);
+struct StopGuard<'s>(&'s ChunkOrder<'s>, bool);
 
-impl StopUnlessDone<'_> {
+impl StopGuard<'_> {
     fn done(mut self) {
         self.1 = true;
     }
 }
 
-impl Drop for StopUnlessDone<'_> {
+impl Drop for StopGuard<'_> {
     fn drop(&mut self) {
         if !self.1 {
             self.0.stop();

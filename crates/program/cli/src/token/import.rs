@@ -102,7 +102,7 @@ impl<'a> TokenSession<'a> {
                         // An error here would hide the first one, which is the reason.
                         let _ = self.cryptoki.destroy_object(self.session, handle);
                     }
-                    return Err(self.failed("create the objects", code));
+                    return Err(self.failure("create the objects", code));
                 }
             }
         }
@@ -119,14 +119,14 @@ impl<'a> TokenSession<'a> {
             self.cryptoki.find_objects_final(self.session)?;
             Ok(count == 0)
         };
-        if find().map_err(|code| self.failed("search the objects", code))? {
+        if find().map_err(|code| self.failure("search the objects", code))? {
             return Ok(());
         }
         let id = id.iter().map(|byte| format!("{byte:02x}")).collect();
         Err(TokenError::IdTaken { path: self.args.path.clone(), id })
     }
 
-    fn failed(&self, action: &'static str, code: ReturnCode) -> TokenError {
+    fn failure(&self, action: &'static str, code: ReturnCode) -> TokenError {
         TokenError::Library { path: self.args.path.clone(), action, code }
     }
 }

@@ -36,7 +36,7 @@ pub(super) fn run(global: &GlobalOptions, args: &InitArgs) -> Result<(), TokenEr
         let officer = store.login(PinRole::SecurityOfficer, &so_pin)?;
         store.init_pin(&officer, &pin)?;
     }
-    let summary = TokenSummary::of(&store)?;
+    let summary = TokenSummary::from_store(&store)?;
     Ok(print_report(global.json, &summary, |_| summary.to_text())?)
 }
 

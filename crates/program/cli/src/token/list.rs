@@ -31,7 +31,7 @@ fn read_list(store: ObjectStore, pin: Option<&[u8]>, args: &ListTokenArgs) -> Re
         // The store's own error says how many tries are left.
         store.login(PinRole::User, pin)?;
     }
-    let token = TokenSummary::of(&store)?;
+    let token = TokenSummary::from_store(&store)?;
     // Errors of files are reported with their reason.
     let _ = store.list(None)?;
     let objects = TokenFile::from_store(store);
@@ -42,7 +42,7 @@ fn read_list(store: ObjectStore, pin: Option<&[u8]>, args: &ListTokenArgs) -> Re
     }
     let listed = objects.list().map_err(failed)?;
     let damaged = objects.left_out().iter().map(ToString::to_string).collect();
-    let objects = listed.iter().map(|object| ObjectSummary::of(&object.attributes)).collect();
+    let objects = listed.iter().map(|object| ObjectSummary::from_attributes(&object.attributes)).collect();
     Ok(TokenList { token, is_complete: pin.is_some(), objects, damaged })
 }
 
@@ -81,7 +81,7 @@ struct ObjectSummary {
 }
 
 impl TokenSummary {
-    pub(super) fn of(store: &ObjectStore) -> Result<Self, ObjectStoreError> {
+    pub(super) fn from_store(store: &ObjectStore) -> Result<Self, ObjectStoreError> {
         let about = store.describe()?;
         Ok(Self {
             path: store.path().display().to_string(),
@@ -134,7 +134,7 @@ fn cell(text: &str) -> TableCell {
 }
 
 impl ObjectSummary {
-    fn of(attributes: &AttributeSet) -> Self {
+    fn from_attributes(attributes: &AttributeSet) -> Self {
         let class = attributes.number(A::CLASS).map(ObjectClass);
         let bytes = |kind| attributes.bytes(kind).unwrap_or_default();
         Self {

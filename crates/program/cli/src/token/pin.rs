@@ -23,6 +23,6 @@ pub(super) fn run(global: &GlobalOptions, args: &PinArgs) -> Result<(), TokenErr
         let old = PinQuestion::USER.read(args.pin_file.as_deref())?;
         store.set_pin(PinRole::User, &old, &PinQuestion::NEW_USER.read_new(new_file)?)?;
     }
-    let summary = TokenSummary::of(&store)?;
+    let summary = TokenSummary::from_store(&store)?;
     Ok(print_report(global.json, &summary, |_| summary.to_text())?)
 }

@@ -421,7 +421,7 @@ impl ListeningCommand {
         ];
         let mut command = command(&[&fixed[..], arguments].concat());
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let mut errors = PrintedLines::of(child.stderr.take().unwrap());
+        let mut errors = PrintedLines::from_stream(child.stderr.take().unwrap());
         errors.wait_for("listening");
         Self { child, errors }
     }

@@ -165,7 +165,7 @@ fn one_change_gives_one_finding_and_other_verifiers_reject_it_too() {
     for name in names {
         let good = folder.assert_good(&name)["good_signatures"].as_u64().unwrap();
         for (what, change) in CHANGES {
-            let mut zone = ZoneLines::of(&folder, &name);
+            let mut zone = ZoneLines::from_folder(&folder, &name);
             let mut expected = change(&mut zone);
             expected.extend(zone.has_digest().then(|| zone.found("zonemd", "", "ZONEMD", "ZONEMD")));
             expected.sort();
@@ -186,7 +186,7 @@ fn only_the_digest_protects_glue() {
     for (digest, expected) in [(&[][..], 0), (&["--zonemd", "sha512"], 1)] {
         folder.sign_here("signed", digest);
         let good = folder.assert_good("signed")["good_signatures"].clone();
-        let mut zone = ZoneLines::of(&folder, "signed");
+        let mut zone = ZoneLines::from_folder(&folder, "signed");
         zone.replace(zone.line("ns.secure", "A"), "192.0.2.10", "192.0.2.11");
         folder.write("glue", zone.text());
         let (code, answer) = folder.verify("glue", &[]);
@@ -368,7 +368,7 @@ fn accepts_times_relative_to_now() {
 fn syntax_only_reports_bad_records() {
     let folder = ZoneFolder::new();
     folder.sign_here("signed", &[]);
-    let mut zone = ZoneLines::of(&folder, "signed");
+    let mut zone = ZoneLines::from_folder(&folder, "signed");
     zone.break_end(zone.line("www", "RRSIG A"), 4);
     folder.write("bad", zone.text());
     let (code, answer) = folder.verify("bad", &["--syntax-only"]);

@@ -71,7 +71,7 @@ fn reloads_its_table_at_a_hangup_and_ends_at_a_signal() {
         .unwrap();
     let said = announcement(&mut child);
     assert_eq!((&said["authserv_id"], &said["signing_lines"]), (&"mx.example".into(), &1.into()));
-    let mut log = PrintedLines::of(child.stderr.take().unwrap());
+    let mut log = PrintedLines::from_stream(child.stderr.take().unwrap());
     fs::write(directory.path().join("signing.table"), "example.com s1 mail.pem\nexample.net s1 mail.pem\n")
         .unwrap();
     let signal = |name: &str| {
@@ -161,7 +161,7 @@ fn a_hangup_during_the_start_does_not_end_it() {
     drop(pipe);
     assert_eq!(announcement(&mut child)["authserv_id"], "mx.example");
     // The hangup that came before the filter was ready is handled now.
-    PrintedLines::of(child.stderr.take().unwrap()).wait_for("were read again");
+    PrintedLines::from_stream(child.stderr.take().unwrap()).wait_for("were read again");
     assert!(Command::new("kill").arg(child.id().to_string()).status().unwrap().success());
     assert!(child.wait().unwrap().success());
 }

@@ -73,11 +73,11 @@ impl RunningProxy {
     fn start_command(command: &mut Command) -> Self {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let said = announcement(&mut child);
-        let log = PrintedLines::of(child.stderr.take().unwrap());
+        let log = PrintedLines::from_stream(child.stderr.take().unwrap());
         Self { child, said, log }
     }
 
-    fn of(files: &ProxyFiles) -> Self {
+    fn start_with(files: &ProxyFiles) -> Self {
         Self::start(&["--json", "proxy", "--log", "json", "--config", &files.config()])
     }
 
@@ -197,7 +197,7 @@ fn check_warns_about_certificates_that_clients_reject_in_one_line_per_file() {
     let checked = oarlock(&["--json", "proxy", "--config", &files.config(), "--check"]);
     let said: Value = serde_json::from_slice(&checked.stdout).unwrap();
     assert!(said["warnings"][0].as_str().unwrap().contains("has expired"), "{said}");
-    let mut proxy = RunningProxy::of(&files);
+    let mut proxy = RunningProxy::start_with(&files);
     let line = proxy.log.wait_for("peers reject a certificate");
     assert!(line.contains("old.pem"), "{line}");
     proxy.signal("-HUP");
@@ -220,7 +220,7 @@ fn a_start_without_settings_says_which_options_it_needs() {
 #[test]
 fn a_second_proxy_at_the_same_port_starts_only_if_it_may_share_it() {
     let files = ProxyFiles::new("127.0.0.1:1", "");
-    let first = RunningProxy::of(&files);
+    let first = RunningProxy::start_with(&files);
     let second = ["--json", "proxy", "--config", &files.config(), "--listen", first.address()];
     let refused = oarlock(&second);
     assert_eq!(code(&refused), 3);
@@ -241,7 +241,7 @@ fn a_final_dot_and_capitals_lead_to_the_same_certificate_route_and_authority() {
          backend.address = \"{backend}\"\nbackend.proxy_protocol = \"v2\"\n"
     );
     let files = ProxyFiles::new("127.0.0.1:1", &more);
-    let proxy = RunningProxy::of(&files);
+    let proxy = RunningProxy::start_with(&files);
     for name in ["localhost", "localhost.", "LOCALHOST", "LocalHost."] {
         let said = openssl_client(proxy.address(), &files, &["-servername", name]);
         // The backend closes its connection later, and only then the client ends.
@@ -281,7 +281,7 @@ fn a_renegotiation_is_refused_at_once_while_the_backend_is_silent() {
     // Without the alert, the connection ends by this limit, and not the test.
     let more = "limits.max_idle_seconds = 5\n";
     let files = ProxyFiles::new(&silent.local_addr().unwrap().to_string(), more);
-    let proxy = RunningProxy::of(&files);
+    let proxy = RunningProxy::start_with(&files);
     let mut client = Command::new("openssl")
         .args(["s_client", "-connect", proxy.address(), "-servername", "localhost", "-tls1_2", "-quiet"])
         .args(["-no_ign_eof"])
@@ -342,7 +342,7 @@ fn openssl_gets_its_page_in_both_versions_resumes_and_negotiates() {
     }
     let files = ProxyFiles::new(&web_backend(), "tls.alpn = [\"h2\", \"http/1.1\"]\n");
     fs::write(files.path("certificates/localhost.ocsp"), [0x30, 0x03, 0x0a, 0x01, 0x06]).unwrap();
-    let proxy = RunningProxy::of(&files);
+    let proxy = RunningProxy::start_with(&files);
     let session = files.path("session.pem").to_str().unwrap().to_owned();
     for (version, name) in [("-tls1_2", "TLSv1.2"), ("-tls1_3", "TLSv1.3")] {
         let first = openssl_client(
@@ -365,7 +365,7 @@ fn openssl_gets_its_page_in_both_versions_resumes_and_negotiates() {
 #[test]
 fn reloads_at_a_hangup_and_keeps_the_old_certificates_if_new_ones_are_broken() {
     let files = ProxyFiles::new(&web_backend(), "certificates.reload_seconds = 0\n");
-    let mut proxy = RunningProxy::of(&files);
+    let mut proxy = RunningProxy::start_with(&files);
     assert_eq!(proxy.said["certificates"], 1);
     files.add("example.com");
     proxy.signal("-USR1");
@@ -397,7 +397,7 @@ fn gnutls_gets_its_page_in_both_versions_and_resumes() {
         return;
     }
     let files = ProxyFiles::new(&web_backend(), "");
-    let proxy = RunningProxy::of(&files);
+    let proxy = RunningProxy::start_with(&files);
     let port = proxy.address().rsplit(':').next().unwrap().to_owned();
     for (priority, version) in [
         ("NORMAL:-VERS-ALL:+VERS-TLS1.2", "(TLS1.2"),
@@ -424,7 +424,7 @@ fn gnutls_gets_its_page_in_both_versions_and_resumes() {
 #[test]
 fn changed_files_are_noticed_without_a_signal() {
     let files = ProxyFiles::new(&web_backend(), "certificates.reload_seconds = 1\n");
-    let mut proxy = RunningProxy::of(&files);
+    let mut proxy = RunningProxy::start_with(&files);
     files.add("example.com");
     proxy.log.wait_for("the settings and the certificates were read again");
     assert!(proxy.page().contains("\noarlock_proxy_certificates 2\n"), "{}", proxy.page());
@@ -491,7 +491,7 @@ fn a_key_at_a_cryptoserver_signs_and_its_absence_ends_handshakes_only() {
     let reference = server.call(&["public-key", "p256", "--reference"]);
     assert_eq!(code(&reference), 0, "{}", stderr(&reference));
     fs::write(files.path("certificates/localhost.key"), reference.stdout).unwrap();
-    let proxy = RunningProxy::of(&files);
+    let proxy = RunningProxy::start_with(&files);
     let page = openssl_client(proxy.address(), &files, &[]);
     assert!(page.contains("hello\n"), "{page}");
     server.child.kill().unwrap();

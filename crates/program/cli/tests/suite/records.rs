@@ -713,7 +713,7 @@ fn prints_progress_in_lines_if_stderr_is_not_a_terminal() {
     };
     let (mut child, input) = run("0.05");
     // The input stays open, so lines come until the first is read.
-    let mut lines = PrintedLines::of(child.stderr.take().unwrap());
+    let mut lines = PrintedLines::from_stream(child.stderr.take().unwrap());
     let line = lines.wait_for("oarlock: ");
     assert!(line.starts_with("oarlock: ") && line.ends_with('B'), "{line}");
     drop(input);

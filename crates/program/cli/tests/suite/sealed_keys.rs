@@ -240,7 +240,7 @@ impl SealedServer {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        let mut log = PrintedLines::of(child.stderr.take().unwrap());
+        let mut log = PrintedLines::from_stream(child.stderr.take().unwrap());
         announcement(&mut child);
         log.wait_for("symmetric keys were read");
         Self { child, log }

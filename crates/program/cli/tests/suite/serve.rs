@@ -145,7 +145,7 @@ fn rejects_a_socket_of_another_user() {
         println!("SKIPPED: setpriv is not installed");
         return;
     };
-    let line = PrintedLines::of(child.stdout.take().unwrap()).next_or_end().unwrap_or_default();
+    let line = PrintedLines::from_stream(child.stdout.take().unwrap()).next_or_end().unwrap_or_default();
     let Ok(said) = serde_json::from_str(&line) else {
         println!("SKIPPED: user {nobody} cannot run the program");
         return;
@@ -353,7 +353,7 @@ fn a_json_log_is_the_only_output_and_the_service_manager_is_notified() {
         String::from_utf8(buffer[..len].to_vec()).unwrap()
     };
     assert_eq!(told(), "READY=1");
-    let mut log = PrintedLines::of(child.stderr.take().unwrap());
+    let mut log = PrintedLines::from_stream(child.stderr.take().unwrap());
     let line: Value = serde_json::from_str(&log.wait_for("\"kind\":\"tls\"")).unwrap();
     let tls = line["fields"]["address"].as_str().unwrap();
     // The libraries of TLS and HTTP/2 would log each frame.
@@ -474,7 +474,7 @@ fn a_lack_of_descriptors_does_not_fill_the_log() {
         .spawn()
         .unwrap();
     let said = announcement(&mut child);
-    let mut lines = PrintedLines::of(child.stderr.take().unwrap());
+    let mut lines = PrintedLines::from_stream(child.stderr.take().unwrap());
     let served = Served { child, state: folder.path().to_owned(), said };
     let address = |kind: &str| served.said[kind].as_str().unwrap().to_owned();
     let connect = |kind: &str| -> Vec<TcpStream> {
@@ -554,7 +554,7 @@ except PermissionError:
         println!("SKIPPED: python3 is not installed");
         return;
     };
-    let line = PrintedLines::of(child.stdout.take().unwrap()).next_or_end().unwrap_or_default();
+    let line = PrintedLines::from_stream(child.stdout.take().unwrap()).next_or_end().unwrap_or_default();
     if line.is_empty() && child.wait().unwrap().code() == Some(77) {
         println!("SKIPPED: no system calls can be forbidden here");
         return;

@@ -44,7 +44,7 @@ impl Default for ObservedTraffic {
 }
 
 impl ObservedTraffic {
-    pub(super) fn of(args: &TrafficArgs) -> Self {
+    pub(super) fn from_args(args: &TrafficArgs) -> Self {
         Self::new(args.side, args.transport)
     }
 

@@ -93,7 +93,7 @@ fn observe<F: Future<Output = ()>>(
     if traffic.input.is_empty() && traffic.dnstap_socket.is_none() {
         return if args.plots.plot_queries.is_some() { Err(CapacityError::NothingToPlot) } else { Ok(None) };
     }
-    let mut observed = ObservedTraffic::of(traffic);
+    let mut observed = ObservedTraffic::from_args(traffic);
     observed.read_files(&traffic.input)?;
     if let Some(path) = &traffic.dnstap_socket {
         socket::listen(path, traffic.listen_for, stop, &mut observed)?;

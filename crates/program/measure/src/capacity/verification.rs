@@ -40,11 +40,11 @@ pub fn measure_verification(
         machine: None,
         against: None,
     };
-    Ok(VerificationTimes::of(&measure(global, &args)?.rates))
+    Ok(VerificationTimes::from_rates(&measure(global, &args)?.rates))
 }
 
 impl VerificationTimes {
-    fn of(rates: &[AlgorithmRate]) -> Self {
+    fn from_rates(rates: &[AlgorithmRate]) -> Self {
         let named = |name: &str| rates.iter().find(|rate| rate.implementation == name);
         let time_us = |rate: &AlgorithmRate| 1e6 / rate.mean_per_s;
         let openssl = rates.iter().find(|rate| rate.implementation.starts_with("OpenSSL"));
@@ -66,11 +66,11 @@ mod tests {
             AlgorithmRate { algorithm, implementation: name.to_owned(), mean_per_s, sigma_per_s: None }
         };
         let plain = [rate("scalar", 25_000.0), rate("lanes hot", 1e6), rate("OpenSSL 3.0.19", 20_000.0)];
-        let times = VerificationTimes::of(&plain);
+        let times = VerificationTimes::from_rates(&plain);
         assert_eq!(times.scalar_us, Some(40.0));
         assert_eq!(times.openssl, Some(("OpenSSL 3.0.19".to_owned(), 50.0)));
         let hot = [&plain[..], &[rate("scalar hot", 100_000.0)]].concat();
-        assert_eq!(VerificationTimes::of(&hot).scalar_us, Some(10.0));
-        assert!(VerificationTimes::of(&plain[1..2]).scalar_us.is_none());
+        assert_eq!(VerificationTimes::from_rates(&hot).scalar_us, Some(10.0));
+        assert!(VerificationTimes::from_rates(&plain[1..2]).scalar_us.is_none());
     }
 }

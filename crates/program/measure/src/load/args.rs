@@ -130,7 +130,7 @@ impl LoadArgs {
         }
         let ways = match server {
             LoadedServer::Spawned(_) => self.by.clone(),
-            LoadedServer::At(endpoint) => vec![LoadTransport::of(endpoint)],
+            LoadedServer::At(endpoint) => vec![LoadTransport::from_endpoint(endpoint)],
         };
         let parse = |op: &String| {
             if op == "null" { Ok(LoadOp::Null) } else { Ok::<_, LoadError>(LoadOp::Real(op.parse()?)) }
@@ -215,7 +215,7 @@ impl LoadPlan {
 }
 
 impl LoadTransport {
-    fn of(endpoint: &Endpoint) -> Self {
+    fn from_endpoint(endpoint: &Endpoint) -> Self {
         match endpoint {
             Endpoint::Grpc { url, .. } if url.starts_with("https:") => Self::Tls,
             Endpoint::Grpc { .. } => Self::Plaintext,

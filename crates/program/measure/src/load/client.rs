@@ -127,7 +127,10 @@ pub(super) async fn measure(
         first_error: seen.first_error,
         rss_start_kb: Some(before.resident_kb),
         rss_end_kb: Some(after.resident_kb),
-        ..LoadRow::of(plan, works.iter().map(LoadWork::request_bytes).sum::<usize>() / works.len().max(1))
+        ..LoadRow::from_plan(
+            plan,
+            works.iter().map(LoadWork::request_bytes).sum::<usize>() / works.len().max(1),
+        )
     })
 }
 
@@ -208,7 +211,7 @@ async fn connect(way: LoadTransport, endpoint: &Endpoint) -> Result<ServerLink, 
         LoadTransport::Ring => {
             let link = ServerLink::open(endpoint).await?;
             match link.transport() {
-                LinkTransport::Socket { no_ring } => Err(LoadError::NoRing(no_ring.to_string())),
+                LinkTransport::Socket { no_ring } => Err(LoadError::RingUnavailable(no_ring.to_string())),
                 _ => Ok(link),
             }
         }

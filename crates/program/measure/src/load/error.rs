@@ -25,7 +25,7 @@ pub enum LoadError {
     #[error(transparent)]
     Link(#[from] LinkError),
     #[error("no shared memory: {0}; --by unix, or OARLOCK_NO_RING=1, measures the socket alone")]
-    NoRing(String),
+    RingUnavailable(String),
     #[error(transparent)]
     Wire(#[from] WireError),
     #[error("cannot prepare the load: {0}")]

@@ -50,6 +50,6 @@ pub(super) fn measure(
         operations,
         rate_per_s: 1e6 / per_op(began.elapsed()),
         server_cpu_us_per_op: Some(per_op(cpu.elapsed())),
-        ..LoadRow::of(plan, 0)
+        ..LoadRow::from_plan(plan, 0)
     })
 }

@@ -37,7 +37,7 @@ pub(super) struct LoadRow {
 
 impl LoadRow {
     /// Returns a row before it is measured.
-    pub(super) fn of(plan: &LoadPlan, request_bytes: usize) -> Self {
+    pub(super) fn from_plan(plan: &LoadPlan, request_bytes: usize) -> Self {
         Self {
             name: plan.name(),
             clients: plan.clients,

@@ -118,7 +118,7 @@ impl LoadWork {
             },
             ..Records::default()
         };
-        let batch = Batch::of(BatchTask::Do(shape), records.borrowed());
+        let batch = Batch::uniform(BatchTask::Do(shape), records.borrowed());
         let message = records::write(&batch, |index| index)?;
         let expected = accelerator.records().run(shape, &records)?.bytes().to_vec().into();
         let source = |key: &Key| {

@@ -209,7 +209,7 @@ impl AlgorithmContexts {
             (_, ChainHash::Sha256) => c"AES-256-CBC-HMAC-SHA256",
         };
         let context = |item: usize| {
-            let ChainExtras { mac_key, .. } = ChainExtras::of(task.extras.get(item), AES_BLOCK_LEN)?;
+            let ChainExtras { mac_key, .. } = ChainExtras::from_bytes(task.extras.get(item), AES_BLOCK_LEN)?;
             StitchedCipher::new(library, name, task.key(item), mac_key)
         };
         let contexts = (0..task.len()).map(context).collect::<Result<_, _>>()?;
@@ -256,7 +256,7 @@ impl AlgorithmContexts {
             Self::DesMac(cipher, scratch) => des_mac(cipher, task.key(item), input, scratch, out),
             Self::Cmac(cmac) => cmac.run(task.key(item), input, out),
             Self::Stitched(contexts, records) => {
-                let extras = ChainExtras::of(task.extras.get(item), AES_BLOCK_LEN)?;
+                let extras = ChainExtras::from_bytes(task.extras.get(item), AES_BLOCK_LEN)?;
                 at(contexts, item)?.run(extras.iv, extras.header, input.len(), at(records, item)?, out)
             }
             Self::Chain(mac, cipher, hash, text) => seal_chain(mac, cipher, *hash, text, task, item, out),
@@ -272,7 +272,7 @@ struct ChainExtras<'a> {
 }
 
 impl<'a> ChainExtras<'a> {
-    fn of(extras: &'a [u8], block_len: usize) -> Result<Self, PeerError> {
+    fn from_bytes(extras: &'a [u8], block_len: usize) -> Result<Self, PeerError> {
         let parts = extras.split_at_checked(block_len).and_then(|(iv, rest)| {
             let (header, mac_key) = rest.split_first_chunk()?;
             Some(Self { iv, header, mac_key })
@@ -297,7 +297,7 @@ fn seal_chain(
     out: &mut [u8],
 ) -> Result<usize, PeerError> {
     let (input, extras) = (task.inputs.get(item), task.extras.get(item));
-    let ChainExtras { iv, header, mac_key } = ChainExtras::of(extras, DES_BLOCK_LEN)?;
+    let ChainExtras { iv, header, mac_key } = ChainExtras::from_bytes(extras, DES_BLOCK_LEN)?;
     text.clear();
     text.extend_from_slice(header);
     text.extend_from_slice(&record_len(input.len())?);

@@ -19,7 +19,7 @@ pub struct StreamKeys {
 impl StreamKeys {
     /// Returns the keys of a connection, the same at every run.
     #[must_use]
-    pub fn of(suite: SocketSuite, stream: usize) -> Self {
+    pub fn for_stream(suite: SocketSuite, stream: usize) -> Self {
         let suite = suite.record_suite();
         let bytes =
             |len: usize, from: usize| (0..len).map(|at| ((at + from) * 29 + stream * 17 + 5) as u8).collect();
@@ -61,7 +61,7 @@ pub fn sealer(
 /// # Errors
 /// The keys are not those of a suite that can be sealed here.
 pub fn record_keys(suite: SocketSuite, stream: usize) -> Result<Keys, DerivationError> {
-    let keys = StreamKeys::of(suite, stream);
+    let keys = StreamKeys::for_stream(suite, stream);
     let exposed = ExposedKeys { key: &keys.key, mac_key: &keys.mac_key, iv: &keys.iv, sequence: 0 };
     Keys::new(suite.record_suite(), &exposed)
 }

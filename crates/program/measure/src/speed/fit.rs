@@ -78,7 +78,7 @@ fn measure(global: &GlobalOptions, accelerator: &Accelerator, operations: &[Name
 
 fn fit(accelerator: &Accelerator, engine: &'static str, shape: Shape, lanes: usize) -> Option<FitRow> {
     let timings = accelerator.diagnostics().time_batches(engine, shape, &TimingGrid::default());
-    let (plain, stepped) = (CostFit::of(&timings, 1)?, CostFit::of(&timings, lanes)?);
+    let (plain, stepped) = (CostFit::from_timings(&timings, 1)?, CostFit::from_timings(&timings, lanes)?);
     Some(FitRow {
         engine,
         shape: shape.to_string(),

@@ -156,7 +156,7 @@ impl RecordWork {
     /// Returns Oarlock's results in libcrypto's form: output, then tag.
     pub(crate) fn results(&self, accelerator: &Accelerator) -> Result<Vec<Vec<u8>>, SpeedError> {
         let outcomes =
-            accelerator.records().run(self.shape, &self.records).map_err(|error| self.failed(error))?;
+            accelerator.records().run(self.shape, &self.records).map_err(|error| self.failure(error))?;
         let RecordLayout { count, output, tag, .. } = self.layout;
         let bytes = outcomes.bytes();
         let one = |index: usize| {
@@ -166,7 +166,7 @@ impl RecordWork {
         Ok((0..count).map(one).collect())
     }
 
-    fn failed(&self, error: oarlock::JobError) -> SpeedError {
+    fn failure(&self, error: oarlock::JobError) -> SpeedError {
         SpeedError::Job { op: self.op.clone(), error }
     }
 }
@@ -230,7 +230,7 @@ impl SpeedContender for AcceleratorRecords<'_> {
     fn run(&mut self) -> Result<usize, SpeedError> {
         let Self { accelerator, work, outcomes } = self;
         let ran = accelerator.records().run_into(work.shape, &work.records, outcomes);
-        ran.map_err(|error| work.failed(error))?;
+        ran.map_err(|error| work.failure(error))?;
         Ok(outcomes.len())
     }
 }

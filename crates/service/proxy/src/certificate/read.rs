@@ -140,7 +140,7 @@ fn read_properties(
         .collect();
     names.sort_unstable();
     names.dedup();
-    let properties = ChainProperties::of(chain, has_address || !names.is_empty());
+    let properties = ChainProperties::from_chain(chain, has_address || !names.is_empty());
     Ok((names, CertificateValidity::from_parsed(&leaf), properties))
 }
 

@@ -271,7 +271,7 @@ fn with_validity(entry: &CertificateEntry, validity: CertificateValidity) -> Arc
         key: Arc::clone(&entry.key),
         names: entry.names.clone(),
         validity,
-        properties: ChainProperties::of(&entry.key.cert, true),
+        properties: ChainProperties::from_chain(&entry.key.cert, true),
         is_held: false,
     })
 }

@@ -67,7 +67,7 @@ pub(crate) struct ChainProperties {
 
 impl ChainProperties {
     /// Reads a chain. `has_name` is false if its first certificate needs a name and has none.
-    pub(crate) fn of(chain: &[CertificateDer<'_>], has_name: bool) -> Self {
+    pub(crate) fn from_chain(chain: &[CertificateDer<'_>], has_name: bool) -> Self {
         let parse = |certificate| X509Certificate::from_der(certificate).ok().map(|(_, parsed)| parsed);
         let readable: Vec<_> = chain.iter().map_while(|certificate| parse(certificate)).collect();
         let mut lasting = Vec::new();

@@ -49,7 +49,7 @@ fn the_chain_goes_on_over_a_restart() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("log");
     run(&path, 0..3);
-    assert_eq!(read_chain_end(&path).unwrap(), Some(LineHash::of(last_line(&path).as_bytes())));
+    assert_eq!(read_chain_end(&path).unwrap(), Some(LineHash::from_line(last_line(&path).as_bytes())));
     run(&path, 3..6);
     let report = verify(std::slice::from_ref(&path));
     assert!(report.is_whole && report.notes.is_empty(), "{report:?}");
@@ -123,7 +123,7 @@ fn a_log_of_a_server_without_a_chain_is_continued() {
     let report = verify(std::slice::from_ref(&path));
     assert!(report.is_whole, "{report:?}");
     assert_eq!((report.entries, report.files[0].unchained), (4, 2));
-    assert_eq!(report.first, Some(LineHash::of(b"{\"time_ms\":2}")));
+    assert_eq!(report.first, Some(LineHash::from_line(b"{\"time_ms\":2}")));
 }
 
 #[test]

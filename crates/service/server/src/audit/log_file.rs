@@ -128,17 +128,17 @@ impl LogEnd {
         // The first line of the tail is not complete if the file is longer.
         let skipped =
             if start == 0 { 0 } else { tail.iter().position(|byte| *byte == b'\n').map_or(0, |end| end + 1) };
-        Ok(Self::of(&tail[skipped..]))
+        Ok(Self::from_tail(&tail[skipped..]))
     }
 
-    fn of(tail: &[u8]) -> Self {
+    fn from_tail(tail: &[u8]) -> Self {
         let lines_end = tail.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
         let (lines, half) = tail.split_at(lines_end);
         let lines: Vec<&[u8]> =
             lines.split_inclusive(|byte| *byte == b'\n').map(|line| &line[..line.len() - 1]).collect();
         let entries = lines.iter().rposition(|line| is_entry(line)).map_or(0, |at| at + 1);
         Self {
-            last: lines[..entries].last().map(|line| LineHash::of(line)),
+            last: lines[..entries].last().map(|line| LineHash::from_line(line)),
             torn: lines[entries..].iter().fold(TornLines::NONE, |torn, line| torn.and(line)),
             half: half.to_vec(),
         }

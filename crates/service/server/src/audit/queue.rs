@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use super::AuditError;
 use super::entry::{self, AuditOrigin, AuditedOperation};
 use super::log_file::LogFile;
-use super::refusals::{Refusals, Refused};
+use super::refusals::{RefusalEntry, Refusals};
 use crate::config::AuditFailure;
 
 /// The maximum bytes of lines that are written at once.
@@ -208,7 +208,7 @@ impl AuditQueue {
     pub(super) fn refuse(&self, origin: &AuditOrigin, request: u64, operation: &AuditedOperation<'_>) {
         let mut line = Vec::new();
         entry::write_operation(&mut line, origin, request, operation);
-        let refused = || Refused::Operation {
+        let refused = || RefusalEntry::Operation {
             key: operation.key.chars().take(entry::MAX_NAME).collect(),
             operation: operation.operation.to_owned(),
             verdict: operation.verdict,
@@ -220,11 +220,11 @@ impl AuditQueue {
     pub(super) fn failed_handshake(&self, source: Option<IpAddr>, reason: &str) {
         let source = entry::source_of(source);
         let line = entry::failed_handshakes(&source, reason, 1);
-        let refused = || Refused::Handshake { reason: reason.chars().take(entry::MAX_DETAIL).collect() };
+        let refused = || RefusalEntry::Handshake { reason: reason.chars().take(entry::MAX_DETAIL).collect() };
         self.put_refusal(&source, line.as_bytes(), refused, 1);
     }
 
-    fn put_refusal(&self, name: &str, line: &[u8], refused: impl FnOnce() -> Refused, count: u32) {
+    fn put_refusal(&self, name: &str, line: &[u8], refused: impl FnOnce() -> RefusalEntry, count: u32) {
         let (now, mut state) = (Instant::now(), self.state());
         if state.is_closed {
             return self.lose(&mut state, 1);

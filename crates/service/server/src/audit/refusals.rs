@@ -9,7 +9,7 @@ use super::entry;
 
 /// An action that was refused, without the name of the client.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Refused {
+pub(super) enum RefusalEntry {
     /// An operation of a client.
     Operation { key: String, operation: String, verdict: Code },
     /// A connection that never had a known client.
@@ -36,7 +36,7 @@ struct RefusalTokens {
 
 #[derive(Debug)]
 struct RepeatedRefusals {
-    refused: Refused,
+    refused: RefusalEntry,
     count: u32,
 }
 
@@ -64,7 +64,7 @@ impl Refusals {
     }
 
     /// Adds a refusal to the line that is written later.
-    pub(super) fn add(&mut self, name: &str, refused: Refused, count: u32, now: Instant) {
+    pub(super) fn add(&mut self, name: &str, refused: RefusalEntry, count: u32, now: Instant) {
         self.flush_at.get_or_insert(now + MAX_DELAY);
         let throttle = self.throttle(name, now);
         match &mut throttle.repeats {
@@ -139,12 +139,12 @@ impl RefusalTokens {
 
 impl RepeatedRefusals {
     /// Adds a refusal and its count. A field that differs becomes an asterisk.
-    fn add(&mut self, other: Refused, count: u32) {
+    fn add(&mut self, other: RefusalEntry, count: u32) {
         self.count = self.count.saturating_add(count);
         match (&mut self.refused, other) {
             (
-                Refused::Operation { key, operation, verdict },
-                Refused::Operation { key: other, operation: other_operation, verdict: other_verdict },
+                RefusalEntry::Operation { key, operation, verdict },
+                RefusalEntry::Operation { key: other, operation: other_operation, verdict: other_verdict },
             ) => {
                 if *key != other {
                     "*".clone_into(key);
@@ -155,7 +155,9 @@ impl RepeatedRefusals {
                 // A verdict has no asterisk. Refusals with different verdicts are all denials for the reader.
                 *verdict = if *verdict == other_verdict { *verdict } else { Code::PermissionDenied };
             }
-            (Refused::Handshake { reason }, Refused::Handshake { reason: other }) if *reason != other => {
+            (RefusalEntry::Handshake { reason }, RefusalEntry::Handshake { reason: other })
+                if *reason != other =>
+            {
                 "several reasons".clone_into(reason);
             }
             _ => {}
@@ -166,10 +168,10 @@ impl RepeatedRefusals {
 fn line(name: &str, repeats: &RepeatedRefusals) -> String {
     let count = repeats.count;
     match &repeats.refused {
-        Refused::Operation { key, operation, verdict } => {
+        RefusalEntry::Operation { key, operation, verdict } => {
             entry::refusals(name, key, operation, *verdict, count)
         }
-        Refused::Handshake { reason } => entry::failed_handshakes(name, reason, count),
+        RefusalEntry::Handshake { reason } => entry::failed_handshakes(name, reason, count),
     }
 }
 
@@ -177,8 +179,8 @@ fn line(name: &str, repeats: &RepeatedRefusals) -> String {
 mod tests {
     use super::*;
 
-    fn refused(key: &str) -> Refused {
-        Refused::Operation {
+    fn refused(key: &str) -> RefusalEntry {
+        RefusalEntry::Operation {
             key: key.to_owned(),
             operation: "open".to_owned(),
             verdict: Code::PermissionDenied,
@@ -240,7 +242,7 @@ mod tests {
         let rest = vec![long; 15].join(",");
         for at in 0..500 {
             refusals.add(&format!("[\"{at}\",{rest}]"), refused(&"\u{1}".repeat(64)), 1, now);
-            let reason = Refused::Handshake { reason: "\u{1}".repeat(entry::MAX_DETAIL) };
+            let reason = RefusalEntry::Handshake { reason: "\u{1}".repeat(entry::MAX_DETAIL) };
             refusals.add(&format!("192.0.2.{at}"), reason, 1, now);
         }
         let names: usize = refusals.by_name.keys().map(String::len).sum();

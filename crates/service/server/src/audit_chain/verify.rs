@@ -52,24 +52,24 @@ struct VerifiedFile {
     first_time_ms: u64,
     last: Option<LineHash>,
     last_time_ms: u64,
-    faults: Listed<ChainBreak>,
-    notes: Listed<ChainNote>,
+    faults: ListedLogFile<ChainBreak>,
+    notes: ListedLogFile<ChainNote>,
 }
 
 /// The first items of a kind, and the number of all.
 #[derive(Debug)]
-struct Listed<T> {
+struct ListedLogFile<T> {
     items: Vec<T>,
     count: u64,
 }
 
-impl<T> Default for Listed<T> {
+impl<T> Default for ListedLogFile<T> {
     fn default() -> Self {
         Self { items: Vec::new(), count: 0 }
     }
 }
 
-impl<T> Listed<T> {
+impl<T> ListedLogFile<T> {
     fn add(&mut self, item: T) {
         self.count += 1;
         if self.items.len() < ChainReport::MAX_LISTED {
@@ -119,7 +119,7 @@ impl ChainVerifier {
     pub fn finish(self) -> ChainReport {
         let Self { files, first, last } = self;
         let files = in_order(files);
-        let (mut faults, mut notes) = (Listed::default(), Listed::default());
+        let (mut faults, mut notes) = (ListedLogFile::default(), ListedLogFile::default());
         let mut before: Option<(LineHash, u64)> = None;
         let mut start = None;
         let mut abouts = Vec::new();
@@ -273,8 +273,8 @@ impl FileVerifier {
                 first_time_ms: 0,
                 last: None,
                 last_time_ms: 0,
-                faults: Listed::default(),
-                notes: Listed::default(),
+                faults: ListedLogFile::default(),
+                notes: ListedLogFile::default(),
             },
             line: 0,
             last_line: 0,
@@ -298,7 +298,7 @@ impl FileVerifier {
             self.note(NoteKind::Lost);
         }
         self.file.about.entries += 1;
-        self.file.last = Some(LineHash::of(line));
+        self.file.last = Some(LineHash::from_line(line));
         self.last_line = self.line;
     }
 
@@ -541,7 +541,7 @@ mod tests {
     #[test]
     fn accepts_lines_of_a_server_without_a_chain_only_before_the_first_chained_line() {
         let old: String = numbered(0..3).iter().map(|line| format!("{line}\n")).collect();
-        let last = LineHash::of(numbered(2..3)[0].as_bytes());
+        let last = LineHash::from_line(numbered(2..3)[0].as_bytes());
         let (new, _) = file(3..5, last);
         let report = verify(&[&[old.as_bytes(), &new].concat()]);
         assert_eq!((report.is_whole, report.files[0].unchained), (true, 3), "{report:?}");

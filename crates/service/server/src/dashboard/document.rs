@@ -25,7 +25,7 @@ struct Document<'d> {
     tick_s: u64,
     /// The reason why requests are refused now.
     refusal: Option<&'static str>,
-    rates: Rates,
+    rates: DashboardRates,
     operations: Vec<OperationRow<'d>>,
     shapes: Vec<ShapeRow>,
     batches: Vec<BatchSizeRow>,
@@ -39,7 +39,7 @@ struct Document<'d> {
 }
 
 #[derive(Serialize)]
-struct Rates {
+struct DashboardRates {
     operations_per_s: f64,
     requests_per_s: f64,
     refusals_per_s: f64,
@@ -186,9 +186,9 @@ fn seconds(spread: &ValueSpread, share: f64) -> Option<f64> {
     spread.quantile(share).map(|ns| rounded(ns * 1e-9))
 }
 
-fn rates(service: &SharedService, window: &TotalsWindow) -> Rates {
+fn rates(service: &SharedService, window: &TotalsWindow) -> DashboardRates {
     let spread = window.request_ns();
-    Rates {
+    DashboardRates {
         operations_per_s: rounded(window.operations_per_s()),
         requests_per_s: rounded(window.rate(|totals| totals.requests)),
         refusals_per_s: rounded(window.refusals_per_s()),

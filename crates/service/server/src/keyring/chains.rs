@@ -110,11 +110,11 @@ impl KeyChains {
             let old = before.remove(key.name);
             let had = old.as_ref().is_some_and(|chain| !chain.certificates.is_empty());
             match KeyChain::refresh(&path, &key, old) {
-                Refreshed::Absent => is_changed |= had,
-                Refreshed::Same(chain) => {
+                ChainRefresh::Absent => is_changed |= had,
+                ChainRefresh::Same(chain) => {
                     self.0.insert(key.name.to_owned(), chain);
                 }
-                Refreshed::New { chain, fault } => {
+                ChainRefresh::New { chain, fault } => {
                     is_changed = true;
                     faults.extend(fault.map(|fault| (path, fault)));
                     self.0.insert(key.name.to_owned(), chain);
@@ -126,25 +126,25 @@ impl KeyChains {
     }
 }
 
-enum Refreshed {
+enum ChainRefresh {
     Absent,
     Same(KeyChain),
     New { chain: KeyChain, fault: Option<KeyChainFault> },
 }
 
 impl KeyChain {
-    fn refresh(path: &Path, key: &ChainedKey<'_>, old: Option<Self>) -> Refreshed {
+    fn refresh(path: &Path, key: &ChainedKey<'_>, old: Option<Self>) -> ChainRefresh {
         // The stamp is read before the file, so that a change in between is noticed the next time.
         let (stamp, absence) = match FileStamp::read(path) {
             Ok(stamp) => (Some(stamp), None),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Refreshed::Absent,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return ChainRefresh::Absent,
             Err(error) => (None, Some(error)),
         };
         // If the key has changed, its former certificates must not stay in use, even if the file is the same.
         let old = old.filter(|old| old.key == key.fingerprint);
         if let Some(old) = old {
             if old.stamp == stamp {
-                return Refreshed::Same(old);
+                return ChainRefresh::Same(old);
             }
             return Self::read_again(path, key, stamp, absence, old.certificates);
         }
@@ -158,7 +158,7 @@ impl KeyChain {
         stamp: Option<FileStamp>,
         absence: Option<io::Error>,
         before: Vec<Bytes>,
-    ) -> Refreshed {
+    ) -> ChainRefresh {
         let read = match absence {
             Some(error) => Err(error.into()),
             None => read_chain(path, key.fingerprint),
@@ -167,7 +167,7 @@ impl KeyChain {
             Ok(certificates) => (certificates, None),
             Err(fault) => (before, Some(fault)),
         };
-        Refreshed::New { chain: Self { stamp, key: key.fingerprint, certificates }, fault }
+        ChainRefresh::New { chain: Self { stamp, key: key.fingerprint, certificates }, fault }
     }
 }
 

@@ -381,7 +381,7 @@ impl KeySources {
             // The line of the newest version may be gone, while those of older ones are there.
             let older = names.iter().filter_map(|(_, other)| split_version(other));
             let older = older.filter(|(base, _)| *base == name).map(|(_, version)| version).max();
-            let newest = new.table.index(name).map(|_| new.versions.of(name).unwrap_or_default().newest);
+            let newest = new.table.index(name).map(|_| new.versions.range(name).unwrap_or_default().newest);
             // A key without any version was removed, which is no rollback.
             let Some(found) = newest.or(older) else { continue };
             if found < known {

@@ -79,7 +79,7 @@ impl ValueBatch {
         let values = self.values.drain(..).map(|value| {
             let record = value?;
             match codes.get(record) {
-                Some(Code::Done) => Ok(ValueSpans::of(&batch, record)),
+                Some(Code::Done) => Ok(ValueSpans::from_record(&batch, record)),
                 Some(code) => Err(fault_of(record, *code)),
                 None => Err(refusal(Code::Failed, "the record has no result", Blame::Machine)),
             }
@@ -89,7 +89,7 @@ impl ValueBatch {
 }
 
 impl ValueSpans {
-    fn of(batch: &Batch<'_>, record: usize) -> Self {
+    fn from_record(batch: &Batch<'_>, record: usize) -> Self {
         let result = match batch.records.output.get(record) {
             Some(OutputSink::Output(span)) => span,
             _ => Span::default(),

@@ -28,7 +28,7 @@ pub async fn alone(link: &ServerLink, entry: BatchEntry<'_>) -> (Code, Vec<u8>, 
     assert!(!results.codes.contains(&(Code::Invalid as u8)), "{faults:?}");
     let code = results.codes.first().map_or(Code::Done, |code| Code::try_from(i32::from(*code)).unwrap());
     let bytes = |sink: Option<OutputSink>| match sink {
-        Some(OutputSink::Output(span)) => span.of(&results.output).unwrap_or_default().to_vec(),
+        Some(OutputSink::Output(span)) => span.slice(&results.output).unwrap_or_default().to_vec(),
         _ => Vec::new(),
     };
     let made = match batch.iv_from.get(0) {

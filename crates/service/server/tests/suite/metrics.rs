@@ -155,7 +155,7 @@ fn blocks(data: &[u8], task: BatchTask) -> Batch<'_> {
         output: Column::Stride { first: OutputSink::Output(block), stride: 8 },
         ..Default::default()
     };
-    Batch { iv_from: Column::One(IvSource::Zero), ..Batch::of(task, records) }
+    Batch { iv_from: Column::One(IvSource::Zero), ..Batch::uniform(task, records) }
 }
 
 #[tokio::test]

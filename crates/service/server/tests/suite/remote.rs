@@ -199,7 +199,7 @@ impl NameResolver for TestNames {
 
 impl TestNames {
     fn new(servers: &[&TestServer]) -> Self {
-        Self(Arc::new(Mutex::new(NameAnswer::of(servers))))
+        Self(Arc::new(Mutex::new(NameAnswer::from_servers(servers))))
     }
 
     fn set(&self, answer: NameAnswer) {
@@ -215,7 +215,7 @@ impl TestNames {
 }
 
 impl NameAnswer {
-    fn of(servers: &[&TestServer]) -> Self {
+    fn from_servers(servers: &[&TestServer]) -> Self {
         Self::Addresses(servers.iter().map(|server| server.addresses.tcp.unwrap()).collect())
     }
 }
@@ -258,7 +258,7 @@ async fn a_name_stands_for_servers_that_come_and_go() {
     assert_eq!(remote.servers().len(), 2, "an address that is named twice is one server");
 
     // The third is new, the second is removed, and the first ends without a word.
-    names.set(NameAnswer::of(&[&first, &third]));
+    names.set(NameAnswer::from_servers(&[&first, &third]));
     first.stop().await;
     sign_until_answered(&accelerator, &remote, &key, &third);
     let reports = remote.servers();
@@ -277,7 +277,7 @@ async fn a_name_stands_for_servers_that_come_and_go() {
     third.stop().await;
     second.stop().await;
     let fourth = sibling(&first, ANY_PORT).await;
-    names.set(NameAnswer::of(&[&fourth]));
+    names.set(NameAnswer::from_servers(&[&fourth]));
     all_verify(&key, Scheme::Ed25519Verify, &sign(&accelerator, EDWARDS, &key, 9));
 }
 
@@ -291,7 +291,7 @@ async fn a_name_that_moves_to_a_stranger_gets_no_job() {
     let refused = remote.key("ed25519").unwrap_err().to_string();
     assert!(refused.contains("certificate"), "{refused}");
     assert!(remote.servers().iter().all(|report| report.answered == 0));
-    names.set(NameAnswer::of(&[&stranger, &first]));
+    names.set(NameAnswer::from_servers(&[&stranger, &first]));
     let (accelerator, remote) = names.client(&first);
     let key = remote.key("ed25519").unwrap();
     for _ in 0..5 {

@@ -11,8 +11,8 @@ use oarlock::{Accelerator, Input, Job, Key, SigningScheme};
 use oarlock_shared_memory::{RingPair, RingReader, RingSizes, RingWriter, receive_with_file};
 use oarlock_wire::proto::{self, Code, OpenKey, OpenRing, Response, open_key, request, response};
 use oarlock_wire::{
-    ConnectionPool, JobKeySource, LinkTransport, Message, NoRing, PoolConfig, ServerLink, ServerUsers, frame,
-    jobs,
+    ConnectionPool, JobKeySource, LinkTransport, Message, PoolConfig, RingUnavailable, ServerLink,
+    ServerUsers, frame, jobs,
 };
 
 use crate::test_server::{TestServer, engines, open_resident, request};
@@ -270,7 +270,10 @@ async fn says_why_there_is_no_ring() {
     assert!(link.transport().to_string().contains("max_ring_bytes"), "{}", link.transport());
     open_resident(&link, 0, "ed25519").await;
     let link = ServerLink::open_without_ring(&server.unix(), "not wanted").await.unwrap();
-    assert_eq!(*link.transport(), LinkTransport::Socket { no_ring: NoRing::Unwanted("not wanted".into()) });
+    assert_eq!(
+        *link.transport(),
+        LinkTransport::Socket { no_ring: RingUnavailable::Unwanted("not wanted".into()) }
+    );
     open_resident(&link, 0, "ed25519").await;
     // Rings belong to the UNIX socket.
     let link = ServerLink::open(&server.plaintext()).await.unwrap();

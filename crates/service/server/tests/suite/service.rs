@@ -242,7 +242,7 @@ fn blocks(data: &[u8]) -> Batch<'_> {
     };
     Batch {
         iv_from: Column::One(oarlock_keytable::IvSource::Zero),
-        ..Batch::of(BatchTask::encrypt(BlockCipher::Tdes2), records)
+        ..Batch::uniform(BatchTask::encrypt(BlockCipher::Tdes2), records)
     }
 }
 

@@ -62,7 +62,7 @@ impl MtaSessions<'_> {
         });
         let mut sessions = JoinSet::new();
         for _ in 0..self.count {
-            let mut client = self.connect().await.map_err(|error| self.failed(error.to_string()))?;
+            let mut client = self.connect().await.map_err(|error| self.failure(error.to_string()))?;
             let (shared, mails) = (shared.clone(), mails.clone());
             sessions.spawn(async move { send_all(&mut client, &mails, &shared).await });
         }
@@ -73,7 +73,7 @@ impl MtaSessions<'_> {
         let mut times = LatencyHistogram::default();
         let mut add = |session: Result<Result<LatencyHistogram, String>, JoinError>| {
             let result = session.unwrap_or_else(|error| Err(error.to_string()));
-            times.add(&result.map_err(|reason| self.failed(reason))?);
+            times.add(&result.map_err(|reason| self.failure(reason))?);
             Ok::<_, BenchError>(())
         };
         // However slow the filter is, a turn has a message.
@@ -105,7 +105,7 @@ impl MtaSessions<'_> {
         Ok(client)
     }
 
-    fn failed(&self, reason: String) -> BenchError {
+    fn failure(&self, reason: String) -> BenchError {
         BenchError::Filter { socket: self.socket.to_string(), reason }
     }
 

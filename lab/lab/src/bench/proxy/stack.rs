@@ -65,7 +65,7 @@ impl ProxyStack {
         match clients.wait_until(address, || stack.check().map(|()| true))? {
             Ok(()) => Ok(stack),
             Err(NotReady::Server(error)) => Err(error),
-            Err(NotReady::Client(reason)) => Err(stack.failed(reason)),
+            Err(NotReady::Client(reason)) => Err(stack.failure(reason)),
         }
     }
 
@@ -96,7 +96,7 @@ impl ProxyStack {
         self.server.check()
     }
 
-    fn failed(&self, reason: String) -> BenchError {
+    fn failure(&self, reason: String) -> BenchError {
         BenchError::Proxy { name: self.name.to_string(), reason, log: self.server.tail() }
     }
 }

@@ -78,16 +78,16 @@ impl ZoneAuthority {
     /// Returns the number of signatures that its answer for the first name of a zone has.
     pub(super) fn count_signatures(&mut self, zone: &str) -> Result<u32, BenchError> {
         let counted = QueryClient::new(self.address(), 1).and_then(|client| client.count_signatures(zone));
-        counted.map_err(|failure| self.failed(&failure))
+        counted.map_err(|failure| self.failure(&failure))
     }
 
     fn wait_for(&mut self, name: &str) -> Result<(), BenchError> {
-        let client = QueryClient::new(self.address(), 1).map_err(|failure| self.failed(&failure))?;
+        let client = QueryClient::new(self.address(), 1).map_err(|failure| self.failure(&failure))?;
         let end = Instant::now() + MAX_START;
         loop {
             match client.count_signatures(name) {
                 Ok(_) => return Ok(()),
-                Err(failure) if Instant::now() > end => return Err(self.failed(&failure)),
+                Err(failure) if Instant::now() > end => return Err(self.failure(&failure)),
                 Err(_) => self.server.check()?,
             }
         }
@@ -97,7 +97,7 @@ impl ZoneAuthority {
         (Ipv4Addr::LOCALHOST, self.port).into()
     }
 
-    fn failed(&mut self, failure: &QueryFailure) -> BenchError {
+    fn failure(&mut self, failure: &QueryFailure) -> BenchError {
         BenchError::Resolver { name: "knot".into(), reason: failure.to_string(), log: self.server.tail() }
     }
 }
@@ -133,7 +133,7 @@ impl ResolverProcess {
         let server = ServerProcess::start(program, &mut command, directory.join("resolver.log"), site.cores)?;
         let address = (Ipv4Addr::LOCALHOST, port).into();
         let client = QueryClient::new(address, site.in_flight);
-        let client = client.map_err(|failure| failed(&row, &server, failure.to_string()))?;
+        let client = client.map_err(|error| failure(&row, &server, error.to_string()))?;
         let (secure, insecure) = (secure_zone(kind), insecure_zone(kind));
         let mut resolver = Self { row, provider, server, client, secure, insecure, next_name: 0 };
         resolver.warm_up(&site.library.real)?;
@@ -147,13 +147,13 @@ impl ResolverProcess {
         while let Err(failure) = self.client.count_signatures(&first) {
             self.server.check()?;
             if Instant::now() > end {
-                return Err(self.failed(failure.to_string()));
+                return Err(self.failure(failure.to_string()));
             }
         }
         let is_loaded = self.server.has_loaded(library)?;
         if is_loaded != (self.provider != ResolverProvider::Default) {
             let found = if is_loaded { "it has loaded" } else { "it has not loaded" };
-            return Err(self.failed(format!("{found} {}", library.display())));
+            return Err(self.failure(format!("{found} {}", library.display())));
         }
         self.turn(WARM_UP_NAMES).map(drop)
     }
@@ -165,10 +165,10 @@ impl ResolverProcess {
         let began = Instant::now();
         let before = self.cpu_time()?;
         let validated = self.client.ask_all(&self.secure, range.clone(), ResolverAnswer::Validated);
-        validated.map_err(|failure| self.failed(failure.to_string()))?;
+        validated.map_err(|failure| self.failure(failure.to_string()))?;
         let (middle, elapsed) = (self.cpu_time()?, began.elapsed());
         let passed_on = self.client.ask_all(&self.insecure, range, ResolverAnswer::Unvalidated);
-        passed_on.map_err(|failure| self.failed(failure.to_string()))?;
+        passed_on.map_err(|failure| self.failure(failure.to_string()))?;
         let after = self.cpu_time()?;
         self.server.check()?;
         let each_us = |time: Duration| time.as_secs_f64() * 1e6 / f64::from(names);
@@ -181,15 +181,15 @@ impl ResolverProcess {
 
     fn cpu_time(&self) -> Result<Duration, BenchError> {
         process_stats::cpu_time(self.server.id())
-            .map_err(|error| self.failed(format!("its CPU time: {error}")))
+            .map_err(|error| self.failure(format!("its CPU time: {error}")))
     }
 
-    fn failed(&self, reason: String) -> BenchError {
-        failed(&self.row, &self.server, reason)
+    fn failure(&self, reason: String) -> BenchError {
+        failure(&self.row, &self.server, reason)
     }
 }
 
-fn failed(row: &str, server: &ServerProcess, reason: String) -> BenchError {
+fn failure(row: &str, server: &ServerProcess, reason: String) -> BenchError {
     BenchError::Resolver { name: row.to_owned(), reason, log: server.tail() }
 }
 

@@ -54,14 +54,14 @@ impl ZoneProgram {
         let mut command = Command::new(&self.path);
         command.args(&self.arguments).current_dir(folder).stdin(Stdio::null());
         let (before, began) = (ended_children_us(), Instant::now());
-        let output = command.output().map_err(|error| failed(&self.name, &error.to_string()))?;
+        let output = command.output().map_err(|error| failure(&self.name, &error.to_string()))?;
         let seconds = began.elapsed().as_secs_f64();
         let cpu_us = before.and_then(|before| Ok(ended_children_us()? - before));
-        let cpu_seconds = cpu_us.map_err(|error| failed(&self.name, &error.to_string()))? as f64 / 1e6;
+        let cpu_seconds = cpu_us.map_err(|error| failure(&self.name, &error.to_string()))? as f64 / 1e6;
         if !output.status.success() {
             let text = String::from_utf8_lossy(&output.stderr);
             let last = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it said nothing");
-            return Err(failed(&self.name, &format!("{}: {last}", output.status)));
+            return Err(failure(&self.name, &format!("{}: {last}", output.status)));
         }
         Ok((output, ProgramCost { seconds, cpu_seconds }))
     }
@@ -78,6 +78,6 @@ impl ZoneProgram {
     }
 }
 
-fn failed(program: &str, reason: &str) -> ZoneBenchError {
+fn failure(program: &str, reason: &str) -> ZoneBenchError {
     ZoneBenchError::Program { program: program.to_owned(), reason: reason.to_owned() }
 }

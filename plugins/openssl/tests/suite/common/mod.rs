@@ -76,12 +76,12 @@ impl TestDirectory {
         let mut command = self.command(&self.openssl);
         command.args(arguments.split_whitespace());
         change(&mut command);
-        ProgramResult::of(&mut command)
+        ProgramResult::from_command(&mut command)
     }
 
     /// Runs `openssl` without the provider.
     pub fn plain(&self, arguments: &str) -> ProgramResult {
-        ProgramResult::of(self.plain_command(&self.openssl).args(arguments.split_whitespace()))
+        ProgramResult::from_command(self.plain_command(&self.openssl).args(arguments.split_whitespace()))
     }
 
     /// Makes a key with plain OpenSSL, and its public half as `NAME.pub`.
@@ -98,7 +98,7 @@ impl TestDirectory {
         self.write("req.cnf", "[req]\ndistinguished_name = name\n[name]\n");
         command.env("OPENSSL_CONF", self.path("req.cnf")).args(arguments.split_whitespace());
         command.args(["-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"]);
-        ProgramResult::of(&mut command).ok();
+        ProgramResult::from_command(&mut command).ok();
     }
 
     /// Makes a key of every supported type, with certificates.
@@ -126,7 +126,7 @@ pub struct ProgramResult {
 }
 
 impl ProgramResult {
-    pub fn of(command: &mut Command) -> Self {
+    pub fn from_command(command: &mut Command) -> Self {
         let shown = format!("{command:?}");
         let output = command.output().unwrap_or_else(|error| panic!("{shown}: {error}"));
         Self { command: shown, output }

@@ -215,5 +215,5 @@ fn run(dir: &TestDirectory, configuration: &str, arguments: &str) -> ProgramResu
     let mut command: Command = dir.plain_command(&dir.openssl);
     let configuration: PathBuf = dir.path(configuration);
     command.env("OPENSSL_CONF", configuration).args(arguments.split_whitespace());
-    ProgramResult::of(command.stdin(std::process::Stdio::null()))
+    ProgramResult::from_command(command.stdin(std::process::Stdio::null()))
 }

@@ -399,8 +399,9 @@ pub fn bad_input(dir: &TestDirectory) {
         let said = other.openssl("list -providers").said();
         assert!(said.contains(expected), "{section}: {said}");
     }
-    let said =
-        ProgramResult::of(dir.command(&dir.openssl).args(["list", "-providers"]).env("OARLOCK_MODE", "both"));
+    let said = ProgramResult::from_command(
+        dir.command(&dir.openssl).args(["list", "-providers"]).env("OARLOCK_MODE", "both"),
+    );
     assert!(said.said().contains("OARLOCK_MODE = \"both\""), "{}", said.said());
     let _ = std::io::stderr().flush();
 }

@@ -25,7 +25,7 @@ fn run(dir: &TestDirectory, built: &Path, what: &str, configuration: &str, key: 
     // Its contexts load the provider; the one that libcrypto makes by itself does not.
     let mut command = dir.plain_command(built);
     command.args([what, configuration, key]);
-    ProgramResult::of(&mut command).ok();
+    ProgramResult::from_command(&mut command).ok();
 }
 
 /// Builds the program. Prints SKIPPED and returns None without a compiler.
@@ -40,6 +40,6 @@ fn build(dir: &TestDirectory) -> Option<PathBuf> {
         .arg(&built)
         .arg(source)
         .args(["-l:libcrypto.so.3", "-pthread"]);
-    ProgramResult::of(&mut build).ok();
+    ProgramResult::from_command(&mut build).ok();
     Some(built)
 }

@@ -216,7 +216,7 @@ impl Visit {
         );
         let mut command = dir.plain_command(&dir.openssl);
         command.args(arguments.split_whitespace()).stdin(fs::File::open(dir.path(&name)).unwrap());
-        ProgramResult::of(&mut command)
+        ProgramResult::from_command(&mut command)
     }
 
     /// Checks the answer of a server whose every page is "hello".

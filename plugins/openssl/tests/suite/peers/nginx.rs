@@ -26,7 +26,7 @@ fn command(dir: &TestDirectory) -> Command {
 
 /// Makes the master read its files again.
 pub fn reload(dir: &TestDirectory) {
-    crate::common::ProgramResult::of(command(dir).args(["-s", "reload"])).ok();
+    crate::common::ProgramResult::from_command(command(dir).args(["-s", "reload"])).ok();
 }
 
 /// Returns the workers that started and did not end, according to the log.

@@ -17,7 +17,8 @@ pub fn start(dir: &TestDirectory, certificate: &str, key: &str) -> Option<(Daemo
     for name in ["mail", "mail/queue", "mail/data"] {
         fs::create_dir_all(dir.path(name)).unwrap();
     }
-    let postfix = ProgramResult::of(Command::new("id").args(["-u", "postfix"])).ok().trim().parse().unwrap();
+    let postfix =
+        ProgramResult::from_command(Command::new("id").args(["-u", "postfix"])).ok().trim().parse().unwrap();
     chown(dir.path("mail/data"), Some(postfix), None).unwrap();
     dir.write("mail/main.cf", settings(dir, certificate, key));
     Some(Daemon::start(|port| {

@@ -4,7 +4,7 @@ use oarlock_core::{Key, Operation, SecondInput, Status};
 
 use crate::batch::LaneJob;
 use crate::ecdsa::curve::CurveParams;
-use crate::ecdsa::field::{CoordinateField, CurveSimd, ElementOf, FieldOf};
+use crate::ecdsa::field::{CoordinateField, CurveElement, CurveField, CurveSimd};
 use crate::ecdsa::point::AffinePoint;
 use crate::ecdsa::ring::MontgomeryRing;
 use crate::ecdsa::scalars::{is_in_range, lanes, limbs_of_bytes};
@@ -77,7 +77,7 @@ fn on_curve<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize>(
     x: &[u64; L],
     y: &[u64; L],
 ) -> Option<[[u64; L]; 2]> {
-    let f = FieldOf::<S, C, L, 1>::new(simd);
+    let f = CurveField::<S, C, L, 1>::new(simd);
     let plain = MontgomeryRing::<S, C::Field, L, 1>::new(simd);
     let (x, y) = (plain.splat(x), plain.splat(y));
     let is_reduced = plain.is_below_modulus(&x)[0] & plain.is_below_modulus(&y)[0];
@@ -95,8 +95,8 @@ fn on_curve<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize>(
 pub(super) fn keys<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
     block: &[LaneJob<EcdsaVerifyJob<'_>>],
-) -> AffinePoint<ElementOf<S, C, L, N>> {
-    let f = FieldOf::<S, C, L, N>::new(simd);
+) -> AffinePoint<CurveElement<S, C, L, N>> {
+    let f = CurveField::<S, C, L, N>::new(simd);
     let keys: [[&[Vec<u64>; 2]; LANES]; N] = lanes(block, |job| job.key);
     let [x, y] = [0, 1].map(|coordinate| {
         let limbs: [[[u64; LANES]; L]; N] = std::array::from_fn(|n| {
@@ -114,6 +114,6 @@ pub(super) fn keys<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize, const 
 pub(super) fn keys_apart<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
     block: &[LaneJob<EcdsaVerifyJob<'_>>],
-) -> [AffinePoint<ElementOf<S, C, L, 1>>; N] {
+) -> [AffinePoint<CurveElement<S, C, L, 1>>; N] {
     std::array::from_fn(|n| keys::<S, C, L, 1>(simd, &block[(n * LANES).min(block.len() - 1)..]))
 }

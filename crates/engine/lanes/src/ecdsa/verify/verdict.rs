@@ -7,7 +7,7 @@ use crate::ecdsa::comb::base;
 use crate::ecdsa::complete::{CurveGroup, ProjectivePoint};
 use crate::ecdsa::curve::CurveParams;
 use crate::ecdsa::element::Element;
-use crate::ecdsa::field::{CoordinateField, CurveSimd, ElementOf, FieldOf};
+use crate::ecdsa::field::{CoordinateField, CurveElement, CurveField, CurveSimd};
 use crate::ecdsa::interleaved::Masks;
 use crate::ecdsa::point::AffinePoint;
 use crate::ecdsa::ring::{MontgomeryRing, OddModulus};
@@ -16,9 +16,9 @@ use crate::ecdsa::scalars::lanes;
 /// Returns the lanes whose signature is valid.
 pub(super) fn finish<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
-    work: &VerifyBlock<'_, S::V, ElementOf<S, C, L, N>, L, N>,
+    work: &VerifyBlock<'_, S::V, CurveElement<S, C, L, N>, L, N>,
 ) -> Masks<N> {
-    let (f, order) = (FieldOf::<S, C, L, N>::new(simd), MontgomeryRing::<S, C::Order, L, N>::new(simd));
+    let (f, order) = (CurveField::<S, C, L, N>::new(simd), MontgomeryRing::<S, C::Order, L, N>::new(simd));
     let r = order.read(&lanes(work.block, |job| job.r));
     let (mut is_good, is_exception) = simd.call(
         #[inline(always)]
@@ -50,10 +50,10 @@ pub(super) fn finish<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize, cons
 fn is_x<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize, const N: usize>(
     simd: S,
     r: &Element<S::V, L, N>,
-    x: &ElementOf<S, C, L, N>,
-    z: &ElementOf<S, C, L, N>,
+    x: &CurveElement<S, C, L, N>,
+    z: &CurveElement<S, C, L, N>,
 ) -> Masks<N> {
-    let f = FieldOf::<S, C, L, N>::new(simd);
+    let f = CurveField::<S, C, L, N>::new(simd);
     let plain = MontgomeryRing::<S, C::Field, L, N>::new(simd);
     // r is x mod n, and p is above n: for small r there are two candidates for x.
     let other = plain.carry(r.loose() + plain.splat(&C::Order::LIMBS));
@@ -71,7 +71,7 @@ fn is_x<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize, const N: usize>(
 fn is_valid_exactly<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize>(
     simd: S,
     [u1, u2]: [Element<S::V, L, 1>; 2],
-    key: &AffinePoint<ElementOf<S, C, L, 1>>,
+    key: &AffinePoint<CurveElement<S, C, L, 1>>,
     r: &Element<S::V, L, 1>,
 ) -> u8 {
     let group = CurveGroup::<S, C, L>::new(simd);

@@ -52,7 +52,7 @@ impl<H: StreamHash> StreamMode<H> for PartStreams {
     fn start(&self, part: &RecordPart<'_>, record: RecordRef, state: &mut StreamState, _: &mut StreamState) {
         // A chaining value of SHA-1 is shorter; zeros follow it.
         let mut bytes = [0; CHAIN_BYTES / 2];
-        let value = part.iv_span(record).of(part.data()).unwrap_or_default();
+        let value = part.iv_span(record).slice(part.data()).unwrap_or_default();
         bytes.iter_mut().zip(value).for_each(|(to, from)| *to = *from);
         *state = StreamState::new::<H>(&bytes);
     }

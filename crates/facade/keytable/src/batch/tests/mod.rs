@@ -96,7 +96,7 @@ fn a_batch_of_one_shape_is_what_the_engines_compute() {
     let (table, indices) = open_table();
     let records = plain_records(indices[0]);
     let shape = BatchTask::encrypt(BlockCipher::Des).shape();
-    let batch = Batch::of(shape, records.clone());
+    let batch = Batch::uniform(shape, records.clone());
     assert!(is_plain(&batch, &table.snapshot()), "no column is copied");
     let outcome = table.run(accelerator(), &batch).unwrap();
     let direct = Records {
@@ -114,7 +114,7 @@ fn what_has_to_be_looked_at_does_not_go_as_it_is() {
     let snapshot = table.snapshot();
     let shape = BatchTask::encrypt(BlockCipher::Des).shape();
     let refused = |change: &dyn Fn(&mut Batch<'static>)| {
-        let mut batch = Batch::of(shape, plain_records(indices[0]));
+        let mut batch = Batch::uniform(shape, plain_records(indices[0]));
         change(&mut batch);
         !is_plain(&batch, &snapshot)
     };
@@ -129,7 +129,7 @@ fn what_has_to_be_looked_at_does_not_go_as_it_is() {
     assert!(refused(&|batch| batch.records.key = Column::Each(each.to_vec().into())));
     assert!(refused(&|batch| batch.records.key = Column::Runs(each.map(|key| (1, key)).to_vec().into())));
     table.remove("des");
-    let batch = Batch::of(shape, plain_records(indices[0]));
+    let batch = Batch::uniform(shape, plain_records(indices[0]));
     assert!(!is_plain(&batch, &table.snapshot()));
     assert!(is_plain(&batch, &snapshot), "a batch sees the table as it was");
 }
@@ -141,7 +141,7 @@ fn is_plain(batch: &Batch<'_>, snapshot: &TableSnapshot) -> bool {
 #[test]
 fn incomplete_columns_are_the_callers_error() {
     let (table, indices) = open_table();
-    let mut batch = Batch::of(BatchTask::encrypt(BlockCipher::Des), plain_records(indices[0]));
+    let mut batch = Batch::uniform(BatchTask::encrypt(BlockCipher::Des), plain_records(indices[0]));
     batch.iv_from = Column::Each(vec![IvSource::Given].into());
     assert!(table.run(accelerator(), &batch).is_err());
 }

@@ -200,7 +200,7 @@ fn places_and_spans_that_do_not_exist_are_that_records_error() {
     let statuses = |change: &dyn Fn(&mut Records<'static>)| {
         let mut records = plain_records(indices[0]);
         change(&mut records);
-        let mut batch = Batch::of(BatchTask::encrypt(BlockCipher::Des), records);
+        let mut batch = Batch::uniform(BatchTask::encrypt(BlockCipher::Des), records);
         let plain = table.run(accelerator(), &batch).unwrap().statuses().to_vec();
         batch.iv_from = Column::Each(vec![IvSource::Given; 2].into());
         batch.slots = vec![8].into();

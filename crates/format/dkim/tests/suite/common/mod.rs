@@ -50,7 +50,7 @@ impl Zone {
         self
     }
 
-    pub fn of(name: &str, record: impl Into<String>) -> Self {
+    pub fn with_record(name: &str, record: impl Into<String>) -> Self {
         Self::default().with(name, record)
     }
 

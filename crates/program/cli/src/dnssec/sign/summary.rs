@@ -69,7 +69,7 @@ impl SignSummary {
             made: count - reused,
             reused,
             replaced: sum(Signatures::replaced),
-            keys: draft.keys().iter().map(KeyLine::of).collect(),
+            keys: draft.keys().iter().map(KeyLine::from_key).collect(),
             changes: changes(draft).collect(),
             threads,
             seconds,
@@ -105,7 +105,7 @@ impl SignSummary {
 }
 
 impl KeyLine {
-    fn of(key: &oarlock_dnssec::sign::SignerKey) -> Self {
+    fn from_key(key: &oarlock_dnssec::sign::SignerKey) -> Self {
         let role = match key.role() {
             KeyRole::Ksk => "ksk",
             KeyRole::Zsk => "zsk",

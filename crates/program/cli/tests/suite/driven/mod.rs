@@ -153,7 +153,7 @@ impl Running {
     pub(crate) fn start(mut command: Command, log: PathBuf) -> Self {
         let mut child =
             command.stdout(Stdio::piped()).stderr(fs::File::create(&log).unwrap()).spawn().unwrap();
-        let line = PrintedLines::of(child.stdout.take().unwrap()).next_or_end().unwrap_or_default();
+        let line = PrintedLines::from_stream(child.stdout.take().unwrap()).next_or_end().unwrap_or_default();
         let said =
             serde_json::from_str(&line).unwrap_or_else(|_| panic!("{}", fs::read_to_string(&log).unwrap()));
         Self { child, log, said }

@@ -17,7 +17,7 @@ pub(crate) struct PrintedLines {
 }
 
 impl PrintedLines {
-    pub(crate) fn of(stream: impl Read + Send + 'static) -> Self {
+    pub(crate) fn from_stream(stream: impl Read + Send + 'static) -> Self {
         let (sender, lines) = channel();
         std::thread::spawn(move || {
             for line in BufReader::new(stream).lines().map_while(Result::ok) {
@@ -64,10 +64,10 @@ impl PrintedLines {
 /// Returns the first line on stdout, in which a service says in JSON where it listens.
 #[track_caller]
 pub(crate) fn announcement(child: &mut Child) -> Value {
-    let line = PrintedLines::of(child.stdout.take().unwrap()).next_or_end().unwrap_or_default();
+    let line = PrintedLines::from_stream(child.stdout.take().unwrap()).next_or_end().unwrap_or_default();
     serde_json::from_str(&line).unwrap_or_else(|_| {
         let _ = child.kill();
-        let log = child.stderr.take().map(|stderr| PrintedLines::of(stderr).all());
+        let log = child.stderr.take().map(|stderr| PrintedLines::from_stream(stderr).all());
         panic!("expected JSON on stdout, found {line:?}; stderr: {}", log.unwrap_or_default())
     })
 }

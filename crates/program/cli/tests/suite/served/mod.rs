@@ -55,7 +55,7 @@ impl Served {
 
     /// Returns the log from now on, line by line.
     pub(crate) fn log(&mut self) -> PrintedLines {
-        PrintedLines::of(self.child.stderr.take().unwrap())
+        PrintedLines::from_stream(self.child.stderr.take().unwrap())
     }
 
     pub(crate) fn socket(&self) -> PathBuf {

@@ -311,7 +311,7 @@ fn name(label: &str) -> String {
 pub(crate) struct ZoneLines(Vec<String>);
 
 impl ZoneLines {
-    pub(crate) fn of(folder: &ZoneFolder, name: &str) -> Self {
+    pub(crate) fn from_folder(folder: &ZoneFolder, name: &str) -> Self {
         let text = fs::read_to_string(folder.path(name)).unwrap();
         Self(text.lines().map(|line| line.trim_end().to_owned()).collect())
     }

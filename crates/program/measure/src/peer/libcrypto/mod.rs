@@ -246,7 +246,7 @@ impl Libcrypto {
         CStr::from_bytes_until_nul(&text).map(|text| text.to_string_lossy().into_owned()).unwrap_or_default()
     }
 
-    fn failed(&self, call: &'static str) -> PeerError {
+    fn failure(&self, call: &'static str) -> PeerError {
         PeerError::Failed { library: self.version().into(), call, reason: self.last_reason() }
     }
 
@@ -256,11 +256,11 @@ impl Libcrypto {
 
     /// Checks a return value: libcrypto's functions return 1 or a positive number for success.
     fn expect_one(&self, result: c_int, call: &'static str) -> Result<(), PeerError> {
-        if result > 0 { Ok(()) } else { Err(self.failed(call)) }
+        if result > 0 { Ok(()) } else { Err(self.failure(call)) }
     }
 
     fn non_null(&self, raw: Raw, call: &'static str) -> Result<NonNull<c_void>, PeerError> {
-        NonNull::new(raw).ok_or_else(|| self.failed(call))
+        NonNull::new(raw).ok_or_else(|| self.failure(call))
     }
 }
 

@@ -93,14 +93,14 @@ async fn servers_come_and_go() {
     let second = sibling(&first, at([127, 0, 0, 12])).await;
     // Another authority has certified this one.
     let stranger = TestServer::with(|config, _| config.listen.tcp = Some(at([127, 0, 0, 13]))).await;
-    names.set(DnsAnswer::of(&[&first, &second]));
+    names.set(DnsAnswer::from_servers(&[&first, &second]));
     let fleet = Fleet::new(&first);
     fleet.sign_until("both servers have answered", |reports| {
         reports.len() == 2 && reports.iter().all(|report| report.answered >= 8)
     });
 
     // The second server still runs, and its address is removed from the name.
-    names.set(DnsAnswer::of(&[&first]));
+    names.set(DnsAnswer::from_servers(&[&first]));
     let is_first = |reports: &[ServerReport]| {
         reports.len() == 1 && reports[0].address.ends_with(&format!("127.0.0.11:{PORT}"))
     };
@@ -114,13 +114,13 @@ async fn servers_come_and_go() {
         assert!(is_first(&reports), "a name without an answer keeps its servers: {reports:?}");
     }
 
-    names.set(DnsAnswer::of(&[&stranger]));
+    names.set(DnsAnswer::from_servers(&[&stranger]));
     let error = fleet.sign_until_an_error();
     assert!(error.contains("certificate"), "{error}");
     let reports = fleet.remote.servers();
     assert!(reports.len() == 1 && reports[0].answered == 0, "the stranger got a job: {reports:?}");
 
-    names.set(DnsAnswer::of(&[&first]));
+    names.set(DnsAnswer::from_servers(&[&first]));
     fleet.sign_until_no_error();
     fleet.sign_until("the first server is back", is_first);
 }
@@ -213,7 +213,7 @@ enum DnsAnswer {
 }
 
 impl DnsAnswer {
-    fn of(servers: &[&TestServer]) -> Self {
+    fn from_servers(servers: &[&TestServer]) -> Self {
         Self::Addresses(servers.iter().map(|server| server.addresses.tcp.unwrap().ip()).collect())
     }
 
