@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 
 use oarlock_core::JobError;
 
-use crate::lone::run_single_on_poller;
+use crate::poller_run::run_single_on_poller;
 use crate::results::Results;
 use crate::state::DispatchState;
 use crate::submission::{Submission, SubmissionEnd};

@@ -267,7 +267,7 @@ impl AcceleratorBuilder {
             .into_iter()
             .map(|candidate| Arc::new(prove(candidate, Arc::clone(&referee))))
             .collect();
-        let about = |engines, costs, calibration| {
+        let parts = |engines, costs, calibration| {
             Arc::new(AcceleratorParts {
                 referee: Arc::clone(&referee),
                 proved: proved.clone(),
@@ -284,7 +284,7 @@ impl AcceleratorBuilder {
             let calibration = Calibration::AtFirstUse { cache: self.cache };
             return Ok(Accelerator {
                 dispatcher,
-                about: about(ForkSafeCell::new(), Some(costs), calibration),
+                parts: parts(ForkSafeCell::new(), Some(costs), calibration),
             });
         }
         let plain: Vec<SelfTestedEngine> = proved.iter().map(|engine| engine.plain()).collect();
@@ -296,7 +296,7 @@ impl AcceleratorBuilder {
             .map(|engine| report(engine, &shapes, |shape| find_cost(&costs, engine.name(), shape)));
         let engines = ForkSafeCell::from(engines.collect::<Vec<_>>());
         let dispatcher = self.join(&proved, &referee, &costs);
-        Ok(Accelerator { dispatcher, about: about(engines, None, calibration) })
+        Ok(Accelerator { dispatcher, parts: parts(engines, None, calibration) })
     }
 
     /// Returns the engines that the environment turns off.

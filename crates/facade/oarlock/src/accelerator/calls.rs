@@ -16,7 +16,7 @@ impl RecordCalls<'_> {
     /// A column does not cover the records, no engine offers the shape, or the holder failed. A bad record has a status
     /// and is no error.
     pub fn run(self, shape: Shape, records: &Records<'_>) -> Result<Outcomes, JobError> {
-        match held_batches::find_holder(&self.0.about.holders, &records.keys)? {
+        match held_batches::find_holder(&self.0.parts.holders, &records.keys)? {
             Some(holder) => held_batches::run_records(holder, shape, records),
             None => self.0.dispatcher.run_records(shape, records),
         }
@@ -34,7 +34,7 @@ impl RecordCalls<'_> {
         records: &Records<'_>,
         outcomes: &mut Outcomes,
     ) -> Result<(), JobError> {
-        if let Some(holder) = held_batches::find_holder(&self.0.about.holders, &records.keys)? {
+        if let Some(holder) = held_batches::find_holder(&self.0.parts.holders, &records.keys)? {
             // Emptied first, so that an error leaves nothing of an earlier call.
             *outcomes = Outcomes::default();
             *outcomes = held_batches::run_records(holder, shape, records)?;
@@ -63,7 +63,7 @@ impl RecordCalls<'_> {
     /// The keys have several homes, this accelerator does not have the holder, or those of
     /// [`Holder::run_batch`](crate::engine_api::Holder::run_batch).
     pub fn run_held(self, batch: &Batch<'_>) -> Result<HeldOutcomes, JobError> {
-        let holder = held_batches::find_holder(&self.0.about.holders, &batch.records.keys)?;
+        let holder = held_batches::find_holder(&self.0.parts.holders, &batch.records.keys)?;
         let missing = JobError::Malformed { what: "the keys of the batch do not live with a known holder" };
         held_batches::run_batch(holder.ok_or(missing)?, batch)
     }

@@ -64,7 +64,7 @@ fn nothing_is_proved_or_measured_before_it_is_wanted() {
     assert_eq!(*accelerator.calibration(), Calibration::AtFirstUse { cache: None });
     let proved = |accelerator: &Accelerator| -> Vec<usize> {
         let known = |engine: &Arc<crate::detect::SelfTestedEngine>| engine.shapes_so_far();
-        accelerator.about.proved.iter().map(known).collect()
+        accelerator.parts.proved.iter().map(known).collect()
     };
     assert_eq!(proved(&accelerator), [0, 0]);
     let key = generate::ed25519().unwrap();
@@ -132,7 +132,7 @@ fn the_findings_about_one_shape_need_no_other() {
     let [scalar, counting] = &lazy.engines_of(Shape::X25519)[..] else { panic!("both claim it") };
     assert!(scalar.shapes[0].verdict.is_ok() && scalar.shapes[0].cost.is_some());
     assert!(counting.shapes[0].verdict.is_err() && counting.shapes[0].cost.is_none());
-    assert!(lazy.about.proved.iter().all(|engine| engine.shapes_so_far() == 1));
+    assert!(lazy.parts.proved.iter().all(|engine| engine.shapes_so_far() == 1));
     // The same findings as those of all shapes.
     let all = lazy.engines().len();
     let [again, _] = &lazy.engines_of(Shape::Ed25519Sign)[..] else { panic!("both claim it") };
@@ -148,7 +148,7 @@ fn the_environment_and_the_cost_cache_are_opt_in() {
     assert!(ignoring.absent().iter().all(|absent| absent.reason != crate::UnavailableReason::Disabled));
     let new = Accelerator::new().unwrap();
     assert_eq!(*new.calibration(), Calibration::AtFirstUse { cache: None });
-    assert_eq!(new.about.proved.iter().map(|engine| engine.shapes_so_far()).sum::<usize>(), 0);
+    assert_eq!(new.parts.proved.iter().map(|engine| engine.shapes_so_far()).sum::<usize>(), 0);
     let cache = crate::default_cost_cache();
     let other = build(Accelerator::builder().environment(true).cost_cache(cache.clone()));
     assert_eq!(*other.calibration(), Calibration::AtFirstUse { cache });

@@ -52,7 +52,7 @@ use crate::selftest::SelfTestFailure;
 #[derive(Clone, Debug)]
 pub struct Accelerator {
     dispatcher: Dispatcher,
-    about: Arc<AcceleratorParts>,
+    parts: Arc<AcceleratorParts>,
 }
 
 #[derive(Debug)]
@@ -91,7 +91,7 @@ impl Accelerator {
     /// True if both are clones of one accelerator.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.about, &other.about)
+        Arc::ptr_eq(&self.parts, &other.parts)
     }
 
     /// Submits one job. It runs on this thread if everything is idle and the job is cheap, and through the queue
@@ -154,7 +154,7 @@ impl Accelerator {
     /// takes as long as building an accelerator that is not lazy.
     #[must_use]
     pub fn engines(&self) -> &[EngineReport] {
-        self.about.engines.get_or_make(|| self.reports(&proved_shapes()))
+        self.parts.engines.get_or_make(|| self.reports(&proved_shapes()))
     }
 
     /// Returns the findings about one shape, of each engine that claims it, the referee first.
@@ -162,7 +162,7 @@ impl Accelerator {
     /// A [`lazy`](AcceleratorBuilder::lazy) accelerator now tests and measures this shape, if nothing has before.
     #[must_use]
     pub fn engines_of(&self, shape: Shape) -> Vec<EngineReport> {
-        let mut reports = match self.about.engines.get() {
+        let mut reports = match self.parts.engines.get() {
             Some(reports) => reports.clone(),
             None => self.reports(&[shape]),
         };
@@ -172,22 +172,22 @@ impl Accelerator {
     }
 
     fn reports(&self, shapes: &[Shape]) -> Vec<EngineReport> {
-        let about = &self.about;
-        let cost = |engine: &SelfTestedEngine, shape| engine.cost(shape, about.costs.as_deref()?);
+        let parts = &self.parts;
+        let cost = |engine: &SelfTestedEngine, shape| engine.cost(shape, parts.costs.as_deref()?);
         let report =
             |engine: &Arc<SelfTestedEngine>| build::report(engine, shapes, |shape| cost(engine, shape));
-        about.proved.iter().map(report).collect()
+        parts.proved.iter().map(report).collect()
     }
 
     /// Returns the names of the engines, the referee first. Nothing is tested.
     pub fn engine_names(&self) -> impl Iterator<Item = &'static str> {
-        self.about.proved.iter().map(|engine| engine.name())
+        self.parts.proved.iter().map(|engine| engine.name())
     }
 
     /// Returns the number of bytes that engines may use for keys that recur.
     #[must_use]
     pub fn max_prepared_bytes(&self) -> usize {
-        self.about.proved.iter().map(|engine| engine.table_usage().max_bytes).sum()
+        self.parts.proved.iter().map(|engine| engine.table_usage().max_bytes).sum()
     }
 
     /// Returns the self tests that have failed so far, by the name of the engine. The engine is not used for these
@@ -198,7 +198,7 @@ impl Accelerator {
             let failures = engine.failures();
             failures.map(|(shape, failure)| (engine.name(), shape, failure.clone())).collect()
         };
-        self.about.proved.iter().flat_map(of).collect()
+        self.parts.proved.iter().flat_map(of).collect()
     }
 
     /// Returns the engines that were allowed but are unavailable, with the reason.
@@ -207,19 +207,19 @@ impl Accelerator {
     /// their place.
     #[must_use]
     pub fn absent(&self) -> &[AbsentEngine] {
-        &self.about.absent
+        &self.parts.absent
     }
 
     /// Returns the number of bytes that engines use for keys that recur, such as verification tables.
     #[must_use]
     pub fn prepared_bytes(&self) -> usize {
-        self.about.proved.iter().map(|engine| engine.table_usage().bytes).sum()
+        self.parts.proved.iter().map(|engine| engine.table_usage().bytes).sum()
     }
 
     /// Returns the source of the cost model's first figures.
     #[must_use]
     pub fn calibration(&self) -> &Calibration {
-        &self.about.calibration
+        &self.parts.calibration
     }
 
     /// Returns the counters of the dispatcher.

@@ -4,7 +4,7 @@ use oarlock::{Curve, KeyKind};
 use oarlock::{DigestAlg, EcdsaEncoding, NonceRule, SaltLength, Scheme};
 
 use super::CallError;
-use crate::keys::about;
+use crate::keys::summary;
 
 /// The family of a scheme: the value of `--scheme` without its use, sign or verify.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +45,7 @@ pub(super) fn decrypt(name: &str, key: KeyKind) -> Result<Scheme, CallError> {
     if !matches!(key, KeyKind::RsaPrivate(_) | KeyKind::RsaPublic(_)) {
         return Err(CallError::KindOfKey {
             command: "decrypt",
-            key: about::kind(key),
+            key: summary::kind(key),
             expected: "an RSA key",
         });
     }
@@ -65,7 +65,7 @@ pub(super) fn derive(key: KeyKind) -> Result<Scheme, CallError> {
         KeyKind::EcPrivate(curve) | KeyKind::EcPublic(curve) => Ok(Scheme::Ecdh { curve }),
         _ => Err(CallError::KindOfKey {
             command: "derive",
-            key: about::kind(key),
+            key: summary::kind(key),
             expected: "an X25519 or EC key",
         }),
     }
@@ -96,7 +96,7 @@ fn family(name: Option<&str>, key: KeyKind) -> Result<SchemeFamily, CallError> {
     if fits {
         return Ok(family);
     }
-    Err(CallError::SchemeOfKey { found: name.to_owned(), key: about::kind(key), expected })
+    Err(CallError::SchemeOfKey { found: name.to_owned(), key: summary::kind(key), expected })
 }
 
 fn parse(name: &str) -> Result<SchemeFamily, CallError> {

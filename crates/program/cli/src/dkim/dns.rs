@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::DkimError;
 use super::args::DnsArgs;
-use crate::keys::{about, key_file};
+use crate::keys::{key_file, summary};
 
 /// A record, as `--json` prints it.
 #[derive(Debug, Serialize)]
@@ -27,7 +27,7 @@ struct RecordReport {
 pub(super) fn run(global: &GlobalOptions, args: &DnsArgs) -> Result<(), DkimError> {
     let passphrase = args.passphrase.read()?;
     let key = key_file::read(&args.key, passphrase.as_ref())?;
-    let unsuitable = || DkimError::NotForMail { path: args.key.clone(), found: about::kind(key.kind()) };
+    let unsuitable = || DkimError::NotForMail { path: args.key.clone(), found: summary::kind(key.kind()) };
     let algorithm = SignatureAlgorithm::for_key(&key).ok_or_else(unsuitable)?;
     let options =
         RecordOptions { is_testing: args.test_mode, is_strict: args.strict, notes: args.notes.clone() };
@@ -38,7 +38,7 @@ pub(super) fn run(global: &GlobalOptions, args: &DnsArgs) -> Result<(), DkimErro
     if algorithm == SignatureAlgorithm::RsaSha256 && !(1024..=4096).contains(&read.key_bits()) {
         return Err(unsuitable());
     }
-    about::warn(args.selector.as_deref().unwrap_or("the key"), &key);
+    summary::warn(args.selector.as_deref().unwrap_or("the key"), &key);
     let report = RecordReport {
         name: None,
         strings: record_strings(&record).map(str::to_owned).collect(),

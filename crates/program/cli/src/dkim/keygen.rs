@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::DkimError;
 use super::args::{MailKeyType, MailKeygenArgs};
-use crate::keys::{about, key_file};
+use crate::keys::{key_file, summary};
 
 /// The result, as `--json` prints it.
 #[derive(Debug, Serialize)]
@@ -36,7 +36,7 @@ pub(super) fn run(global: &GlobalOptions, args: &MailKeygenArgs) -> Result<(), D
     let record = record_text(&key, &options)?;
     let over = if args.force { Overwrite::AnyFile } else { Overwrite::Nothing };
     key_file::write(&path, &key, passphrase.as_ref(), over)?;
-    about::warn(signer.selector(), &key);
+    summary::warn(signer.selector(), &key);
     let made = MadeMailKey {
         path,
         name: format!("{}._domainkey.{}", signer.selector(), signer.domain()),

@@ -17,7 +17,7 @@ use super::bulk::{self, LoadedMail};
 use super::document::ResultList;
 use super::own_signatures::without_own;
 use super::{DkimError, time_s};
-use crate::keys::{about, key_file};
+use crate::keys::{key_file, summary};
 
 pub(super) fn run(global: &GlobalOptions, args: &MailSignArgs) -> Result<(), DkimError> {
     args.comparison.hand_over("sign --compare")?;
@@ -68,7 +68,7 @@ impl MailSignArgs {
         let passphrase = self.passphrase.read()?;
         let signer = |(selector, path): &(String, PathBuf)| {
             let key = key_file::read_to_sign(path, passphrase.as_ref())?;
-            about::warn(selector, &key);
+            summary::warn(selector, &key);
             self.signer(selector, key).map_err(|error| DkimError::Signer { path: path.clone(), error })
         };
         self.keys.iter().map(signer).collect()

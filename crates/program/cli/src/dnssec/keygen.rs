@@ -19,7 +19,7 @@ use serde::Serialize;
 
 use super::key_files::{KEY_SIGNING, ZONE_SIGNING, ZoneSigningKey};
 use super::{DnssecError, key_text, zone};
-use crate::keys::{KeysError, NewPassphrase, about, key_file};
+use crate::keys::{KeysError, NewPassphrase, key_file, summary};
 
 /// The number of keys that are tried to find one with an unused tag.
 const MAX_TRIES: usize = 1000;
@@ -99,7 +99,7 @@ pub(super) fn run(global: &GlobalOptions, args: &ZoneKeygenArgs) -> Result<(), D
     let taken = if args.force { HashSet::new() } else { tags(&args.out_dir, zone.name())? };
     let key = with_own_tag(&taken, || make(args))?;
     let made = write(global, args, zone.name(), &key)?;
-    about::warn(&made.zone, &key.key);
+    summary::warn(&made.zone, &key.key);
     print_report(global.json, &made, |_| format!("{}\n{}\n", made.dnskey, made.ds))?;
     if global.json {
         return Ok(());

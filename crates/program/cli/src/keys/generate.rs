@@ -13,10 +13,10 @@ use oarlock_records::NewKeyRights;
 use oarlock_server::development::Development;
 use oarlock_terminal::GlobalOptions;
 
-use super::about::{self, KeySummary};
 use super::args::GenerateArgs;
 use super::kind::GeneratedKind;
 use super::records::{AddedKey, RecordsAccess};
+use super::summary::{self, KeySummary};
 use super::{KeysError, key_file, records};
 
 pub(super) fn run(global: &GlobalOptions, args: &GenerateArgs) -> Result<(), KeysError> {
@@ -47,7 +47,7 @@ impl GenerateArgs {
         checked_path(&path, self.over())?;
         let key = generate(self.kind, self.safe_primes)?;
         key_file::write_sealed(&path, &key, passphrase.as_ref(), &recipients, self.over())?;
-        about::warn(&name, &key);
+        summary::warn(&name, &key);
         Ok(KeySummary::asymmetric(&name, &key, &path))
     }
 

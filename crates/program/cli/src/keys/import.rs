@@ -5,8 +5,8 @@ use std::path::Path;
 use oarlock_files::output::Overwrite;
 use oarlock_terminal::GlobalOptions;
 
-use super::about::{self, KeySummary};
 use super::args::ImportArgs;
+use super::summary::{self, KeySummary};
 use super::{KeysError, key_file};
 
 pub(super) fn run(global: &GlobalOptions, args: &ImportArgs) -> Result<(), KeysError> {
@@ -17,15 +17,15 @@ pub(super) fn run(global: &GlobalOptions, args: &ImportArgs) -> Result<(), KeysE
     let recipients = args.seal.recipients()?;
     let key = key_file::read_sealed(&args.file, in_passphrase.as_ref(), identities.as_ref())
         .map_err(KeysError::of_input)?;
-    if about::is_public(&key) && passphrase.is_some() {
+    if summary::is_public(&key) && passphrase.is_some() {
         return Err(KeysError::Usage("--passphrase-file: a public key is not encrypted: remove the option"));
     }
     let directory = key_file::directory_to_fill(args.directory.as_deref())?;
     let path = key_file::file_for(&directory, &name, args.seal.is_given())?;
     let over = if args.force { Overwrite::AnyFile } else { Overwrite::Nothing };
     key_file::write_sealed(&path, &key, passphrase.as_ref(), &recipients, over)?;
-    about::warn(&name, &key);
-    let is_plain = passphrase.is_none() && recipients.is_empty() && !about::is_public(&key);
+    summary::warn(&name, &key);
+    let is_plain = passphrase.is_none() && recipients.is_empty() && !summary::is_public(&key);
     if in_passphrase.is_some() && is_plain {
         eprintln!("oarlock: {} is not encrypted: use --passphrase-file to encrypt it", path.display());
     }

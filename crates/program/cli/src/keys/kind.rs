@@ -119,14 +119,14 @@ mod tests {
     use oarlock::KeyKind;
 
     use super::*;
-    use crate::keys::about;
+    use crate::keys::summary;
 
     #[test]
     fn every_kind_generates_a_key_of_its_name() {
         for kind in GeneratedKind::value_variants().iter().filter(|kind| **kind != GeneratedKind::Rsa4096) {
             let key = kind.generate().unwrap();
             match kind.symmetric() {
-                None => assert_eq!(about::kind(key.kind()), kind.to_string()),
+                None => assert_eq!(summary::kind(key.kind()), kind.to_string()),
                 Some(key_type) => {
                     assert_eq!(key_type.to_string(), kind.to_string());
                     let KeyKind::Secret(len) = key.kind() else { panic!("{key:?}") };

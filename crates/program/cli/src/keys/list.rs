@@ -12,8 +12,8 @@ use oarlock_terminal::GlobalOptions;
 use oarlock_terminal::report::print_report;
 use oarlock_terminal::table::{TableCell, TextTable};
 
-use super::about::KeySummary;
 use super::args::ListArgs;
+use super::summary::KeySummary;
 use super::{KeysError, records};
 
 pub(super) fn run(global: &GlobalOptions, args: &ListArgs) -> Result<(), KeysError> {

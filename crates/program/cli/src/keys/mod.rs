@@ -10,7 +10,6 @@
 //! | `key_file`, `records` | key directories and files in them; files of symmetric keys |
 //! | `error` | the errors |
 
-pub(crate) mod about;
 mod args;
 mod error;
 mod generate;
@@ -24,6 +23,7 @@ mod seal;
 mod secret_files;
 mod show;
 mod split;
+pub(crate) mod summary;
 
 use oarlock_terminal::GlobalOptions;
 

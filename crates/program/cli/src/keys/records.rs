@@ -13,9 +13,9 @@ use oarlock_keytable::KeyType;
 use oarlock_records::{KeyFileText, NewKeyLine, NewKeyRights, Rotation, VersionRange};
 use zeroize::Zeroizing;
 
-use super::about::KeySummary;
 use super::args::SealTo;
 use super::secret_files::SealIdentity;
+use super::summary::KeySummary;
 use super::{KeysError, seal};
 
 /// The largest file in bytes: more than half a million keys.

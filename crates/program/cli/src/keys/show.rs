@@ -9,8 +9,8 @@ use oarlock::keys::{KeyError, export};
 use oarlock_key_files::KeyMaterial;
 use oarlock_terminal::GlobalOptions;
 
-use super::about::{self, KeySummary};
 use super::args::ShowArgs;
+use super::summary::{self, KeySummary};
 use super::{KeysError, key_file};
 
 pub(super) fn run(global: &GlobalOptions, args: &ShowArgs) -> Result<(), KeysError> {
@@ -32,7 +32,7 @@ pub(super) fn run(global: &GlobalOptions, args: &ShowArgs) -> Result<(), KeysErr
         let reference = reference.map_err(|error| KeysError::Key { path: path.clone(), error })?;
         return Ok(io::stdout().write_all(reference.as_bytes())?);
     }
-    about::warn(&name, key_of(&material));
+    summary::warn(&name, key_of(&material));
     let about = KeySummary { public_key: Some(public), ..KeySummary::material(&name, &material, &path) };
     Ok(about.print(global)?)
 }

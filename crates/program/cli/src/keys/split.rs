@@ -12,8 +12,8 @@ use oarlock_key_files::KeyMaterial;
 use oarlock_terminal::GlobalOptions;
 use zeroize::Zeroizing;
 
-use super::about::KeySummary;
 use super::args::SplitArgs;
+use super::summary::KeySummary;
 use super::{KeysError, key_file};
 
 pub(super) fn run(global: &GlobalOptions, args: &SplitArgs) -> Result<(), KeysError> {

@@ -18,7 +18,7 @@ use super::args::ImportTokenArgs;
 use super::certificates::{self, TokenCertificate};
 use super::pin_source::PinQuestion;
 use super::template::{ImportNames, ObjectTemplate};
-use crate::keys::{KeysError, about, key_file};
+use crate::keys::{KeysError, key_file, summary};
 
 const SLOT: SlotId = SlotId(0);
 
@@ -43,7 +43,7 @@ pub(super) fn run(global: &GlobalOptions, args: &ImportTokenArgs) -> Result<(), 
     // The store's own error says how many tries are left.
     store.login(PinRole::User, &pin)?;
     TokenSession::open(store, &pin, args)?.create(&templates)?;
-    about::warn(&args.label, &key);
+    summary::warn(&args.label, &key);
     print(global, args, &key, certificates.len())
 }
 
@@ -138,7 +138,7 @@ fn print(
     certificates: usize,
 ) -> Result<(), TokenError> {
     let id: String = args.id.0.iter().map(|byte| format!("{byte:02x}")).collect();
-    let kind = about::kind(key.kind());
+    let kind = summary::kind(key.kind());
     let mut out = io::stdout().lock();
     if global.json {
         let path = args.path.display().to_string();

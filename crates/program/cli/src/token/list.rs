@@ -14,7 +14,7 @@ use serde::Serialize;
 use super::TokenError;
 use super::args::ListTokenArgs;
 use super::pin_source::PinQuestion;
-use crate::keys::about;
+use crate::keys::summary;
 
 pub(super) fn run(global: &GlobalOptions, args: &ListTokenArgs) -> Result<(), TokenError> {
     let store = ObjectStore::open(&args.path)?;
@@ -165,7 +165,7 @@ fn kind_of(attributes: &AttributeSet) -> Option<String> {
     let key_type = KeyTypeNumber(attributes.number(A::KEY_TYPE)?);
     let public = attributes.bytes(A::PUBLIC_KEY_INFO).and_then(|info| import::spki_der(info).ok());
     if let Some(key) = public {
-        return Some(about::kind(key.kind()));
+        return Some(summary::kind(key.kind()));
     }
     let bits = attributes.number(A::VALUE_LEN).map_or_else(String::new, |len| (8 * len).to_string());
     Some(match key_type {
