@@ -88,7 +88,7 @@ const CRATES: &[CratePlan] = &[
     plan("lanes").row(1).unsafe_at("src/simd").without_cycles(),
     plan("dispatch").unsafe_at("src/fork.rs"),
     plan("keys").without_cycles(),
-    plan("oarlock"),
+    plan("oarlock").without_cycles(),
     plan("keytable").row(1).without_cycles(),
     plan("dkim").without_cycles(),
     plan("dnssec").without_cycles(),

@@ -24,8 +24,7 @@ use oarlock_dispatch::EngineCost;
 pub(crate) use self::first_use::FirstUseCosts;
 pub use self::fit::{BatchTiming, CostFit};
 pub use self::grid::TimingGrid;
-use crate::detect::proved_shapes;
-use crate::selftest::{sample_operations, sample_records};
+use crate::selftest::{proved_shapes, sample_operations, sample_records};
 
 /// Measured costs by engine and shape.
 pub(crate) type EngineCosts = Vec<(&'static str, Shape, EngineCost)>;

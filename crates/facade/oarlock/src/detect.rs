@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use oarlock_core::{
-    BatchSize, BlockCipher, CipherMode, CipherSpec, Curve, Engine, EngineFault, EngineLeaf, EngineLocation,
-    ForkSafeCell, Jobs, Outcomes, Shape, TableUsage,
+    BatchSize, Curve, Engine, EngineFault, EngineLeaf, EngineLocation, ForkSafeCell, Jobs, Outcomes, Shape,
+    TableUsage,
 };
 use oarlock_dispatch::EngineCost;
 #[cfg(feature = "lanes")]
@@ -16,7 +16,7 @@ use oarlock_lanes::{LaneEngine, Leaf};
 use oarlock_scalar::{DEFAULT_TABLE_BYTES, ScalarEngine};
 
 use crate::calibrate::FirstUseCosts;
-use crate::selftest::{SelfTestFailure, SelfTestProof, prove, representative};
+use crate::selftest::{SelfTestFailure, SelfTestProof, prove, proved_shapes, representative, vouching};
 
 /// The environment variable that turns engines and leaves off, with names separated by commas: `OARLOCK_DISABLE=lanes`,
 /// `OARLOCK_DISABLE=avx512,vaes512`. The name `fma-secret` leaves secret operations on the scalar engine where the leaf
@@ -225,28 +225,6 @@ fn disabled_by(value: &str) -> Result<Vec<String>, String> {
             }
         })
         .collect()
-}
-
-/// Returns every shape that has a self test: the named shapes and one translation.
-///
-/// For RSA of other sizes, the [`representative`] of the size is tested.
-#[must_use]
-pub fn proved_shapes() -> Vec<Shape> {
-    [Shape::public_key(), Shape::records(), vec![TRANSLATION]].concat()
-}
-
-/// The translation whose self test stands for all translations.
-const TRANSLATION: Shape = Shape::Translate {
-    from: CipherSpec { alg: BlockCipher::Tdes2, mode: CipherMode::Cbc },
-    to: CipherSpec { alg: BlockCipher::Aes256, mode: CipherMode::Cbc },
-};
-
-/// Returns the tested shape that stands for `shape`.
-fn vouching(shape: Shape) -> Shape {
-    match shape {
-        Shape::Translate { .. } => TRANSLATION,
-        shape => representative(shape),
-    }
 }
 
 /// An engine that offers only shapes whose self test has passed.

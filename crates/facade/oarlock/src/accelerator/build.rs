@@ -9,8 +9,8 @@ use oarlock_dispatch::{Dispatcher, DispatcherBuilder, EngineCost, SchedulerConfi
 
 use super::{Accelerator, AcceleratorParts};
 use crate::calibrate::{self, Calibration, EngineCosts, FirstUseCosts};
-use crate::detect::{self, EngineCandidate, KNOWN_ENGINES, LeafRules, SelfTestedEngine, proved_shapes};
-use crate::selftest::{SelfTestFailure, SelfTestProof};
+use crate::detect::{self, EngineCandidate, KNOWN_ENGINES, LeafRules, SelfTestedEngine};
+use crate::selftest::{SelfTestFailure, SelfTestProof, proved_shapes};
 
 /// Settings of an [`Accelerator`].
 #[derive(Clone, Debug, Default)]

@@ -29,8 +29,8 @@ pub use self::diagnostics::Diagnostics;
 use self::groups::{JobGroups, PendingGroup};
 use crate::Job;
 use crate::calibrate::{Calibration, FirstUseCosts};
-use crate::detect::{AbsentEngine, SelfTestedEngine, proved_shapes};
-use crate::selftest::SelfTestFailure;
+use crate::detect::{AbsentEngine, SelfTestedEngine};
+use crate::selftest::{SelfTestFailure, proved_shapes};
 
 /// The entry point: takes jobs from any thread and computes them on the engine that is fastest for them.
 ///

@@ -12,7 +12,7 @@ use oarlock_keys::generate;
 use oarlock_scalar::ScalarEngine;
 
 use super::{Accelerator, BuildError};
-use crate::detect::proved_shapes;
+use crate::selftest::proved_shapes;
 use crate::selftest::{CorruptEngine, sample_operations, sample_records};
 use crate::{Input, Job};
 

@@ -14,7 +14,7 @@ mod rows;
 mod sample;
 mod text;
 
-use oarlock_core::{Engine, EngineFault, Shape, Status};
+use oarlock_core::{BlockCipher, CipherMode, CipherSpec, Engine, EngineFault, Shape, Status};
 
 #[cfg(any(test, feature = "corruption-hook"))]
 pub use corrupt::CorruptEngine;
@@ -138,6 +138,28 @@ pub fn representative(shape: Shape) -> Shape {
         Shape::RsaPublic { bits, exponent } => Shape::RsaPublic { bits: next(bits), exponent },
         Shape::ModExp { bits, .. } => Shape::ModExp { bits: next(bits), exponent_bits: next(bits) },
         other => other,
+    }
+}
+
+/// Returns every shape that has a self test: the named shapes and one translation.
+///
+/// For RSA of other sizes, the [`representative`] of the size is tested.
+#[must_use]
+pub fn proved_shapes() -> Vec<Shape> {
+    [Shape::public_key(), Shape::records(), vec![TRANSLATION]].concat()
+}
+
+/// The translation whose self test stands for all translations.
+const TRANSLATION: Shape = Shape::Translate {
+    from: CipherSpec { alg: BlockCipher::Tdes2, mode: CipherMode::Cbc },
+    to: CipherSpec { alg: BlockCipher::Aes256, mode: CipherMode::Cbc },
+};
+
+/// Returns the tested shape that stands for `shape`.
+pub(crate) fn vouching(shape: Shape) -> Shape {
+    match shape {
+        Shape::Translate { .. } => TRANSLATION,
+        shape => representative(shape),
     }
 }
 
