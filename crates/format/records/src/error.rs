@@ -1,9 +1,10 @@
 //! Errors of a job, a file or a row.
 
 use std::fmt;
+use std::sync::Arc;
 
 use oarlock::keys::text_file::{ForeignLineEnd, TextFault};
-use oarlock::{MacAlg, Status};
+use oarlock::{JobError, MacAlg, Status};
 use oarlock_keytable::{FormatError, MIN_MAC_LEN};
 
 /// An unknown name.
@@ -144,6 +145,13 @@ pub enum RejectReason {
         /// The allowed lengths.
         expected: Option<String>,
     },
+    /// The holder of the key refused the record.
+    RefusedByHolder(Arc<JobError>),
+    /// The values of the row are longer than a batch for a holder may be.
+    TooLong {
+        /// The maximum length in bytes.
+        max: usize,
+    },
     /// The decrypted bytes are not text in UTF-8.
     NotUtf8,
     /// The decrypted value does not end in a valid padding. One reason covers all faults, so that it is no padding
@@ -156,6 +164,8 @@ impl RejectReason {
     pub(crate) fn may_be_truncation(&self) -> bool {
         match self {
             Self::UnknownKey
+            | Self::RefusedByHolder(_)
+            | Self::TooLong { .. }
             | Self::Padding
             | Self::NotUtf8
             | Self::AfterQuote

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use oarlock::engine_api::erase;
 use oarlock::{Column, InputSource, KeySource, OutputSink, Records, Span};
-use oarlock_keytable::{Batch, IvSource};
+use oarlock_keytable::{Batch, IvSource, MAX_HELD_BYTES, MAX_HELD_RECORDS};
 
 use crate::columns::ColumnOutput;
 use crate::error::RejectReason;
@@ -52,6 +52,22 @@ pub(crate) struct ResultSpans {
     pub(crate) tag: Span,
 }
 
+/// The largest batch of a worker.
+#[derive(Clone, Copy)]
+pub(crate) struct GatherLimits {
+    pub(crate) rows: usize,
+    /// The bytes of the decoded values of a row, and of those of all rows before the last one.
+    pub(crate) bytes: usize,
+}
+
+impl GatherLimits {
+    /// A chunk is one batch.
+    pub(crate) const LOCAL: Self = Self { rows: usize::MAX, bytes: usize::MAX };
+    /// IVs, tags and padding make the output longer than the data.
+    pub(crate) const HELD: Self =
+        Self { rows: MAX_HELD_RECORDS, bytes: (MAX_HELD_BYTES - 64 * MAX_HELD_RECORDS) / 2 };
+}
+
 /// The length of a new tag in bytes.
 const TAG_LEN: usize = 16;
 
@@ -82,6 +98,10 @@ impl GatheredColumns {
         self.texts.clear();
     }
 
+    pub(crate) fn data_len(&self) -> usize {
+        self.data.len()
+    }
+
     pub(crate) fn result_spans(&self, record: usize) -> ResultSpans {
         self.result_spans[record]
     }
@@ -93,10 +113,14 @@ impl GatheredColumns {
         plan: &FilePlan,
         chunk: &[u8],
         cells: &[CellSpan; MAX_COLUMNS],
+        limits: GatherLimits,
     ) -> Result<(), RejectReason> {
         self.share_parameters(plan);
         let start = self.data.len();
-        let taken = self.take(&RowView { plan, chunk, cells });
+        let mut taken = self.take(&RowView { plan, chunk, cells });
+        if self.data.len() - start > limits.bytes {
+            taken = Err(RejectReason::TooLong { max: limits.bytes });
+        }
         // All columns of a batch must have the same length, so a rejected row may leave nothing behind.
         if taken.is_err() {
             self.data.truncate(start);

@@ -192,6 +192,12 @@ impl KeyNames {
     }
 }
 
+impl FromIterator<(String, u32)> for KeyNames {
+    fn from_iter<T: IntoIterator<Item = (String, u32)>>(names: T) -> Self {
+        Self(names.into_iter().map(|(name, index)| (name.into_bytes().into(), index)).collect())
+    }
+}
+
 /// Reads a key file. A key without a name is named by its index, from 0. `open` opens the counter at a path.
 ///
 /// # Errors

@@ -1,6 +1,6 @@
 //! Rejected rows, and their lines in the file of rejected rows.
 
-use oarlock::Status;
+use oarlock::{JobError, Status};
 
 use crate::columns::Columns;
 use crate::csv;
@@ -85,6 +85,13 @@ pub(crate) fn describe(reason: &RejectReason, columns: &Columns) -> String {
             format!("{status}; expected {expected}")
         }
         RejectReason::Refused { status, expected: None } => status.to_string(),
+        RejectReason::RefusedByHolder(error) => match &**error {
+            JobError::HolderRefused { reason, .. } => reason.clone(),
+            other => other.to_string(),
+        },
+        RejectReason::TooLong { max } => {
+            format!("the values of the row have more than {max} bytes, too many for a server")
+        }
         RejectReason::Padding => {
             "no padding: the key or IV is wrong, or the value was changed or was never padded".into()
         }

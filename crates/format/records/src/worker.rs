@@ -1,14 +1,15 @@
 //! The worker of one thread, which reads the rows of a chunk, computes and writes rows, in memory that it keeps.
 
 use std::fmt;
+use std::sync::Arc;
 
 use oarlock::Accelerator;
-use oarlock::{Blame, Status};
-use oarlock_keytable::{BatchOutcome, KeyTable};
+use oarlock::{Blame, JobError, Status};
+use oarlock_keytable::{BatchOutcome, KeyTable, RecordError};
 
 use crate::SecretBuffer;
 use crate::error::{RejectReason, RowFileFault, RunError};
-use crate::gather::{GatheredColumns, ResultSpans};
+use crate::gather::{GatherLimits, GatheredColumns, ResultSpans};
 use crate::plan::{FilePlan, count_lines};
 use crate::reject::RejectedRow;
 use crate::row::{CellSpan, MAX_COLUMNS, MAX_DROPS, MAX_WRITES, RowSpan};
@@ -19,6 +20,7 @@ pub struct ChunkWorker<'w> {
     plan: &'w FilePlan,
     accelerator: &'w Accelerator,
     table: &'w KeyTable,
+    limits: GatherLimits,
     gathered: GatheredColumns,
     rows: Vec<RowPlacement>,
     blank_lines: Vec<BlankLine>,
@@ -78,6 +80,10 @@ impl RowPlacement {
             [start, row.end, row.next, row.append_at].map(|place| place as u32);
         Self { start, end, next, append_at, is_empty: row.is_empty, cells: own, dropped }
     }
+
+    fn range(&self) -> std::ops::Range<usize> {
+        self.start as usize..self.end as usize
+    }
 }
 
 impl ChunkResult {
@@ -93,8 +99,18 @@ impl<'w> ChunkWorker<'w> {
     /// Creates a worker for the plan's job.
     #[must_use]
     pub fn new(plan: &'w FilePlan, accelerator: &'w Accelerator, table: &'w KeyTable) -> Self {
+        let limits = if table.has_held_keys() { GatherLimits::HELD } else { GatherLimits::LOCAL };
         let (gathered, outcome) = (GatheredColumns::default(), BatchOutcome::default());
-        Self { plan, accelerator, table, gathered, rows: Vec::new(), blank_lines: Vec::new(), outcome }
+        Self {
+            plan,
+            accelerator,
+            table,
+            limits,
+            gathered,
+            rows: Vec::new(),
+            blank_lines: Vec::new(),
+            outcome,
+        }
     }
 
     /// Runs the plan's job on a chunk of whole rows. Only the last chunk of a file may lack its last line end. If
@@ -112,8 +128,11 @@ impl<'w> ChunkWorker<'w> {
             number_lines(chunk, &mut done.rejects);
             return Ok(());
         }
-        self.read(chunk, done);
-        self.compute(chunk, done)?;
+        let mut start = 0;
+        while start < chunk.len() {
+            start = self.read(chunk, start, done);
+            self.compute(chunk, done)?;
+        }
         // Rows rejected while reading came first, and rows rejected by the accelerator behind them.
         done.rejects.sort_by_key(|reject| reject.row_start);
         let is_cut = chunk.last().is_some_and(|byte| *byte != b'\n');
@@ -127,14 +146,15 @@ impl<'w> ChunkWorker<'w> {
         Ok(())
     }
 
-    /// Gathers the columns of all rows.
-    fn read(&mut self, chunk: &[u8], done: &mut ChunkResult) {
-        let plan = self.plan;
+    /// Gathers the columns of the rows from `start` on, as many as a batch may have. Returns the start of the next row.
+    fn read(&mut self, chunk: &[u8], mut start: usize, done: &mut ChunkResult) -> usize {
+        let (plan, limits) = (self.plan, self.limits);
         self.gathered.clear();
         self.rows.clear();
         self.blank_lines.clear();
-        let (mut start, mut cells) = (0, [CellSpan::default(); MAX_COLUMNS]);
-        while start < chunk.len() {
+        let mut cells = [CellSpan::default(); MAX_COLUMNS];
+        let is_full = |own: &Self| own.rows.len() == limits.rows || own.gathered.data_len() >= limits.bytes;
+        while start < chunk.len() && !is_full(self) {
             let mut row = plan.row(chunk, start, &mut cells);
             if row.is_blank {
                 self.blank_lines.push(BlankLine { rows_before: self.rows.len(), start, next: row.next });
@@ -143,7 +163,7 @@ impl<'w> ChunkWorker<'w> {
             }
             let gathered = match row.fault.take() {
                 Some(reason) => Err(reason),
-                None => self.gathered.push(plan, chunk, &cells),
+                None => self.gathered.push(plan, chunk, &cells, limits),
             };
             match gathered {
                 Ok(()) => self.rows.push(RowPlacement::new(plan, start, &row, &cells)),
@@ -152,6 +172,7 @@ impl<'w> ChunkWorker<'w> {
             start = row.next;
             done.rows += 1;
         }
+        start
     }
 
     /// Runs the gathered records and writes the rows that have a result.
@@ -163,7 +184,18 @@ impl<'w> ChunkWorker<'w> {
         let mut blank_lines = self.blank_lines.iter().peekable();
         let Self { plan, accelerator, table, outcome, .. } = self;
         let batch = self.gathered.batch(plan);
-        table.run_into(accelerator, &batch, outcome).map_err(RunError::machine)?;
+        match table.run_into(accelerator, &batch, outcome) {
+            Ok(()) => {}
+            // The holder has none of the keys.
+            Err(error @ JobError::HolderRefused { .. }) => {
+                let reason = RejectReason::RefusedByHolder(Arc::new(error));
+                let rows = self.rows.iter().map(RowPlacement::range);
+                done.rejects.extend(rows.map(|row| reject(plan, chunk, row, reason.clone())));
+                self.blank_lines.iter().for_each(|line| done.output.extend(&chunk[line.start..line.next]));
+                return Ok(());
+            }
+            Err(error) => return Err(RunError::machine(error)),
+        }
         // The results of a job that makes tokens are numerals; the rows get texts.
         let mut texts = SecretBuffer::default();
         let mut tokens = Vec::new();
@@ -186,27 +218,28 @@ impl<'w> ChunkWorker<'w> {
             };
             let written = match status {
                 Status::Done => result_spans.and_then(|spans| writer.write(placement, spans)),
-                _ => {
-                    let error = outcome.error(table, &batch, index);
-                    let expected = error.as_ref().and_then(|error| error.expected());
-                    // A row must not be rejected for a fault of the machine: a second run would accept it.
-                    if error.is_none_or(|error| error.blame() == Blame::Machine) {
-                        return Err(RunError::machine(status));
-                    }
-                    Err(RejectReason::Refused { status: *status, expected })
-                }
+                _ => Err(refusal_of(outcome.error(table, &batch, index), *status)?),
             };
             if let Err(reason) = written {
-                done.rejects.push(reject(
-                    plan,
-                    chunk,
-                    placement.start as usize..placement.end as usize,
-                    reason,
-                ));
+                done.rejects.push(reject(plan, chunk, placement.range(), reason));
             }
         }
         blank_lines.for_each(|line| writer.copy_line(line.start..line.next));
         Ok(())
+    }
+}
+
+/// Returns the reason why a row has no result. A row must not be rejected for a fault of the machine: a second run
+/// would accept it.
+fn refusal_of(error: Option<RecordError>, status: Status) -> Result<RejectReason, RunError> {
+    match error.as_ref().and_then(|error| error.refusal.clone()) {
+        Some(refusal) if refusal.blame() == Blame::Machine => Err(RunError::machine(refusal)),
+        Some(refusal) => Ok(RejectReason::RefusedByHolder(refusal)),
+        None => {
+            let error = error.filter(|error| error.blame() != Blame::Machine);
+            let error = error.ok_or_else(|| RunError::machine(status))?;
+            Ok(RejectReason::Refused { status, expected: error.expected() })
+        }
     }
 }
 

@@ -8,7 +8,7 @@
 //! | `args` | the command's arguments, and the job that they describe |
 //! | `arrow` | Arrow files, batch by batch |
 //! | `column` | the column of a batch, computed and replaced |
-//! | `keys` | keys by flag or from a file of keys |
+//! | `keys` | keys by flag, from a file of keys, or at a cryptoserver |
 //! | `source` | the input file, cut into chunks of whole rows |
 //! | `pipeline` | threads that read, compute and write in turns |
 //! | `order` | chunks in their order, rejected rows, progress |
@@ -25,6 +25,7 @@ mod pipeline;
 mod source;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
 use indicatif::ProgressBar;
@@ -34,6 +35,7 @@ use oarlock_records::{FileFormat, FilePlan};
 use oarlock_terminal::report::print_report;
 use oarlock_terminal::table::count;
 use oarlock_terminal::{GlobalOptions, progress};
+use oarlock_wire::RemoteHolder;
 use serde::Serialize;
 
 pub(crate) use self::args::RecordsArgs;
@@ -65,7 +67,7 @@ fn run_rows(
     format: FileFormat,
 ) -> Result<(), RecordsError> {
     let files = args.files();
-    let keys = keys::load(args)?;
+    let keys = keys::load(global, args)?;
     let job = args.job(&keys)?;
     let name = input.name.clone();
     let mut source = ChunkSource::new(input, format);
@@ -75,7 +77,7 @@ fn run_rows(
     // Opened after the plan, so that options that do not fit leave no file behind.
     let output = OutputFile::open(&files.output, secret)?;
     let rejects = files.rejects.as_deref().map(|path| OutputFile::open(path, true)).transpose()?;
-    let accelerator = build_accelerator(global)?;
+    let accelerator = build_accelerator(global, keys.server)?;
     let threads = global.bulk_threads();
     global.note(|| count(threads as u64, "thread"));
 
@@ -93,8 +95,12 @@ fn run_rows(
     totals.verdict()
 }
 
-fn build_accelerator(global: &GlobalOptions) -> Result<Accelerator, RecordsError> {
-    let accelerator = global.builder().lazy().build()?;
+fn build_accelerator(
+    global: &GlobalOptions,
+    server: Option<RemoteHolder>,
+) -> Result<Accelerator, RecordsError> {
+    let builder = server.into_iter().fold(global.builder(), |own, server| own.holder(Arc::new(server)));
+    let accelerator = builder.lazy().build()?;
     // Every engine gives the same rows, so absent engines matter only to users who name engines.
     if global.verbose || global.engines.is_some() {
         global.warn_absent_engines(&accelerator);

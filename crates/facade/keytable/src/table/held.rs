@@ -80,7 +80,8 @@ impl KeyTable {
     }
 
     /// True if the table has held keys.
-    pub(crate) fn has_held_keys(&self) -> bool {
+    #[must_use]
+    pub fn has_held_keys(&self) -> bool {
         !self.read().held.0.is_empty()
     }
 

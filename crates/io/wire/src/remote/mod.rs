@@ -116,6 +116,12 @@ pub enum RemoteError {
         /// The error of the last server.
         reason: String,
     },
+    /// No server listed its keys.
+    #[error("no server listed its keys: {reason}")]
+    NoList {
+        /// The error of the last server.
+        reason: String,
+    },
     /// The description of the key is invalid.
     #[error("key {name:?}: {error}")]
     Key {
@@ -178,6 +184,14 @@ impl RemoteHolder {
         held::from_spki(&spki, &self.0.config.name, name).map_err(bad)
     }
 
+    /// Returns descriptions of the keys that this client may use. Blocks until a server has listed them.
+    ///
+    /// # Errors
+    /// No server can be reached, or none lists its keys.
+    pub fn keys(&self) -> Result<Vec<proto::KeyInfo>, RemoteError> {
+        self.block_on(self.0.key_list())
+    }
+
     /// Returns the statistics of the servers, in the order of the settings.
     #[must_use]
     pub fn servers(&self) -> Vec<ServerReport> {
@@ -223,21 +237,36 @@ impl RemoteInner {
     }
 
     async fn info(&self, name: &str) -> Result<proto::KeyInfo, RemoteError> {
+        let body = request::Body::GetPublicKey(proto::GetPublicKeyRequest { name: name.to_owned() });
+        let key = |answer| if let response::Body::Key(info) = answer { Some(info) } else { None };
+        self.ask_any(body, key).await.map_err(|reason| RemoteError::NoKey { name: name.to_owned(), reason })
+    }
+
+    async fn key_list(&self) -> Result<Vec<proto::KeyInfo>, RemoteError> {
+        let body = request::Body::ListKeys(proto::ListKeysRequest {});
+        let keys = |answer| if let response::Body::Keys(list) = answer { Some(list.keys) } else { None };
+        self.ask_any(body, keys).await.map_err(|reason| RemoteError::NoList { reason })
+    }
+
+    /// Asks one server after the other until one gives the answer that `read` takes. Returns the reason of the last one
+    /// if none does.
+    async fn ask_any<T>(
+        &self,
+        body: request::Body,
+        read: impl Fn(response::Body) -> Option<T>,
+    ) -> Result<T, String> {
         let mut reason = "no server can be reached".to_owned();
         let servers = self.servers.for_request(self.config.patience).await;
         for server_index in servers_by_rank(&servers, &[], 1) {
             let server = &servers[server_index];
-            let body = request::Body::GetPublicKey(proto::GetPublicKeyRequest { name: name.to_owned() });
-            match server.call(body, self.config.patience).await {
-                Ok(response::Body::Key(info)) => return Ok(info),
-                Ok(_) => {
-                    reason = format!("{}: expected a key, found another kind of answer", server.address());
-                }
+            match server.call(body.clone(), self.config.patience).await.map(&read) {
+                Ok(Some(answer)) => return Ok(answer),
+                Ok(None) => reason = format!("{}: it gave another kind of answer", server.address()),
                 Err(LinkError::Refused(fault)) => reason = fault.message,
                 Err(error) => reason = format!("{}: {error}", server.address()),
             }
         }
-        Err(RemoteError::NoKey { name: name.to_owned(), reason })
+        Err(reason)
     }
 }
 

@@ -291,6 +291,11 @@ fn is_path(address: &str) -> bool {
 }
 
 impl ServerArgs {
+    /// True if the user names a server, so that no other one gets any data.
+    pub(crate) fn is_named(&self) -> bool {
+        self.server.is_some() || self.state.is_some()
+    }
+
     /// Returns the endpoint of the server. The development set-up supplies everything that was not given.
     pub(crate) fn endpoint(&self) -> Result<Endpoint, CallError> {
         match &self.server {

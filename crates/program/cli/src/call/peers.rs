@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use oarlock::keys::import;
 use oarlock::keys::threshold::ThresholdKey;
@@ -12,7 +13,7 @@ use oarlock_wire::proto::{self, open_key, request, response};
 use oarlock_wire::{ConnectObserver, LinkTransport, RemoteConfig, RemoteHolder, ServerLink, jobs};
 use zeroize::Zeroizing;
 
-use super::args::CallArgs;
+use super::args::{CallArgs, ServerArgs};
 use super::{CallCommand, CallError, read};
 
 /// The servers that answer.
@@ -112,6 +113,24 @@ impl CallPeers {
             }
         }
     }
+}
+
+/// The name of the holder of a server's keys.
+pub(crate) const HOLDER: &str = "cryptoserver";
+
+/// The time to wait for a batch, such as the signatures of a zone or a chunk of rows.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Returns a server as a holder of keys, [`HOLDER`]. It connects when it is needed.
+pub(crate) fn server_holder(
+    server: &ServerArgs,
+    observer: Option<ConnectObserver>,
+) -> Result<RemoteHolder, CallError> {
+    let mut config = RemoteConfig::new(HOLDER, vec![server.endpoint()?]);
+    config.patience = PATIENCE;
+    config.observer = observer;
+    let checker = Accelerator::builder().environment(true).cost_cache(oarlock::default_cost_cache());
+    Ok(RemoteHolder::new(config, checker.lazy().build()?)?)
 }
 
 /// Returns a function that prints with `--verbose` the way of the requests to each server.

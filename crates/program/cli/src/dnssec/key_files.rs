@@ -4,7 +4,6 @@ use std::cell::OnceCell;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use clap::Args;
 use oarlock::keys::reference::{REFERENCE_LABEL, Reference};
@@ -17,10 +16,10 @@ use oarlock_dnssec::{
 };
 use oarlock_key_files::{check_private, read_secret};
 use oarlock_terminal::{CommandError, FailureKind, GlobalOptions};
-use oarlock_wire::{ConnectObserver, RemoteConfig, RemoteError, RemoteHolder};
+use oarlock_wire::{ConnectObserver, RemoteError, RemoteHolder};
 
 use super::key_text;
-use crate::call::{CallError, ServerArgs, connect_observer};
+use crate::call::{CallError, HOLDER, ServerArgs, connect_observer, server_holder};
 use crate::keys::{KeyPassphrase, KeysError};
 
 /// Flags of a key-signing key, and of one that signs everything.
@@ -28,10 +27,6 @@ pub(crate) const KEY_SIGNING: u16 = ZONE_KEY | SECURE_ENTRY_POINT;
 /// Flags of a zone-signing key.
 pub(crate) const ZONE_SIGNING: u16 = ZONE_KEY;
 
-/// The holder of keys that live at a cryptoserver.
-const HOLDER: &str = "cryptoserver";
-/// The time to wait for a batch of a zone's signatures, which is larger than one of mail.
-const PATIENCE: Duration = Duration::from_secs(30);
 /// The endings of a key's files.
 const ENDINGS: [&str; 3] = [".private", ".key", ".pem"];
 
@@ -215,16 +210,7 @@ impl KeyFiles {
         if let Some(remote) = self.remote.get() {
             return Ok(remote);
         }
-        let mut config = RemoteConfig::new(HOLDER, vec![self.server.endpoint()?]);
-        config.patience = PATIENCE;
-        config.observer = self.observer.clone();
-        let checker = oarlock::Accelerator::builder()
-            .environment(true)
-            .cost_cache(oarlock::default_cost_cache())
-            .lazy()
-            .build()
-            .map_err(CallError::Build)?;
-        let remote = RemoteHolder::new(config, checker)?;
+        let remote = server_holder(&self.server, self.observer.clone())?;
         // In two steps, because `OnceCell::get_or_try_init` is not stable yet.
         Ok(self.remote.get_or_init(|| remote))
     }

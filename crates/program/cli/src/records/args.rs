@@ -17,6 +17,7 @@ pub(super) use self::arrow::{ArrowJob, ArrowOperation};
 use super::RecordsError;
 use super::keys::JobKeys;
 use super::source::{ArrowContainer, InputFile};
+use crate::call::ServerArgs;
 use crate::key_path::key_path;
 use crate::named_values;
 
@@ -27,10 +28,14 @@ use crate::named_values;
                   Examples: openssl rand -hex 16 >key && chmod 600 key\n          \
                   oarlock records encrypt cards.csv -o sealed.csv --column pan --encoding text --cipher aes128-gcm --key-file key\n          \
                   oarlock records decrypt sealed.csv -o cards.csv --column pan --encoding text --cipher aes128-gcm --key-file key \
-                  --drop-iv\n\n\
+                  --drop-iv\n          \
+                  oarlock records encrypt cards.csv -o sealed.csv --column pan --encoding text --cipher aes256-gcm --key-name cards \
+                  --server oarlock.sock\n\n\
                   Exit codes: 0 done, 1 some rows were rejected, 2 wrong usage or input, 3 the machine failed."
 )]
 pub(crate) struct RecordsArgs {
+    #[command(flatten)]
+    pub(super) server: ServerArgs,
     #[command(subcommand)]
     command: RecordsCommand,
 }
@@ -105,9 +110,9 @@ pub(super) enum InputFormat {
     Arrow,
 }
 
-/// The key of all rows, or a file of keys and the selection from it.
+/// The key of all rows, or the selection from a file of keys or from the keys of a server.
 #[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "Keys (the key of all rows, or a file of keys; docs/records.md)")]
+#[command(next_help_heading = "Keys (the key of all rows, a file of keys, or a server; docs/records.md)")]
 pub(super) struct RecordKeyArgs {
     /// File that contains the key in hex
     #[arg(long, value_name = "FILE", group = "from", value_parser = key_path())]
@@ -121,11 +126,11 @@ pub(super) struct RecordKeyArgs {
     /// File of keys, one JSON object per line; `oarlock keys generate aes128 --records FILE` adds one
     #[arg(long, value_name = "FILE", value_parser = key_path())]
     pub(super) keys: Option<PathBuf>,
-    /// Name of the key in the file of --keys
-    #[arg(long, value_name = "NAME", group = "from", requires = "keys")]
+    /// Name of the key in the file of --keys, or without --keys at the cryptoserver of --server
+    #[arg(long, value_name = "NAME", group = "from")]
     pub(super) key_name: Option<String>,
-    /// Column that names each row's key
-    #[arg(long, value_name = "NAME", group = "from", requires = "keys")]
+    /// Column that names each row's key: one of --keys, or without --keys of --server
+    #[arg(long, value_name = "NAME", group = "from")]
     pub(super) key_column: Option<String>,
     /// Treatment of weak keys, such as DES keys of zeros, if they are not in a file of keys
     #[arg(long, value_name = "RULE", default_value = "refuse")]
@@ -283,11 +288,11 @@ pub(super) struct ToKeyArgs {
     /// Environment variable that contains the key in hex
     #[arg(long, value_name = "NAME", group = "to")]
     pub(super) to_key_env: Option<String>,
-    /// Name of the key in the file of keys
-    #[arg(long, value_name = "NAME", group = "to", requires = "keys")]
+    /// Name of the key in the file of keys or at the cryptoserver
+    #[arg(long, value_name = "NAME", group = "to")]
     pub(super) to_key_name: Option<String>,
-    /// Column that names each row's key
-    #[arg(long, value_name = "NAME", group = "to", requires = "keys")]
+    /// Column that names each row's key in the file of keys or at the cryptoserver
+    #[arg(long, value_name = "NAME", group = "to")]
     pub(super) to_key_column: Option<String>,
 }
 
@@ -425,6 +430,13 @@ impl RecordsArgs {
             }
             RecordsCommand::Mac(args) => KeyType::for_mac(args.alg),
         }
+    }
+
+    /// True if a key is named, and not given.
+    pub(super) fn names_keys(&self) -> bool {
+        let RecordKeyArgs { key_name, key_column, .. } = self.keys();
+        let to = self.to_keys().is_some_and(|(to, _)| to.to_key_name.is_some() || to.to_key_column.is_some());
+        key_name.is_some() || key_column.is_some() || to
     }
 
     /// True if keys are their own IVs.

@@ -38,7 +38,7 @@ pub(super) fn run(
 ) -> Result<(), RecordsError> {
     let files = args.files();
     let job = args.arrow_job()?;
-    let keys = keys::load(args)?;
+    let keys = keys::load(global, args)?;
     let name = input.name.clone();
     let fail = |fault| RecordsError::Arrow { name: name.clone(), batch: None, fault };
     let container = ArrowContainer::find(&mut input)?.ok_or_else(|| fail(BatchFault::NoArrow))?;
@@ -217,7 +217,7 @@ fn column_editor<'j>(
     if matches!(job.operation, ArrowOperation::Translate(..)) && to_key.is_none() {
         return Err(RecordsError::Usage("expected one of --to-key-file, --to-key-env, --to-key-name"));
     }
-    let accelerator = build_accelerator(global)?;
+    let accelerator = build_accelerator(global, keys.server)?;
     let to_key = to_key.unwrap_or_default();
     Ok(ColumnEditor { job, keys: ColumnKeys::new(accelerator, keys.table), key, to_key, threads })
 }

@@ -11,6 +11,9 @@ use oarlock_files::output::OutputError;
 use oarlock_keytable::TableError;
 use oarlock_records::{ChunkError, KeyFileError, PlanError, RunError};
 use oarlock_terminal::{CommandError, FailureKind};
+use oarlock_wire::RemoteError;
+
+use crate::call::CallError;
 
 /// An error of `oarlock records`.
 #[derive(Debug, thiserror::Error)]
@@ -43,6 +46,15 @@ pub(crate) enum RecordsError {
     NoVariable(String),
     #[error("{} has no key named {name:?}", path.display())]
     NoKey { path: PathBuf, name: String },
+    #[error(
+        "{server} has no symmetric key named {name:?} for this client: expected one that `oarlock call keys` lists, or \
+         --keys FILE"
+    )]
+    NoServerKey { server: String, name: String },
+    #[error("{0}: `oarlock serve` starts a server, and --server names another one")]
+    ServerKeys(RemoteError),
+    #[error(transparent)]
+    Server(#[from] CallError),
     #[error(transparent)]
     Plan(PlanError),
     #[error("{0}")]
@@ -140,10 +152,12 @@ impl CommandError for RecordsError {
         match self {
             Self::Rejected { .. } => FailureKind::AnswerNo,
             Self::Build(error) => error.kind(),
+            Self::Server(error) => error.kind(),
             Self::Stdout(error) => FailureKind::of_stdout(error),
             Self::Output(error) => error.kind(),
             Self::Chunk { error: ChunkError::Read(_), .. }
             | Self::Arrow { fault: BatchFault::Read(_), .. }
+            | Self::ServerKeys(_)
             | Self::Run(_)
             | Self::Stopped => FailureKind::Machine,
             Self::Arrow { fault: BatchFault::Column(error), .. } if error.blame() == Blame::Machine => {

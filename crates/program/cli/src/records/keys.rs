@@ -1,4 +1,4 @@
-//! Keys by flag, or from a file of keys.
+//! Keys by flag, from a file of keys, or at a cryptoserver.
 
 use std::io;
 use std::path::Path;
@@ -8,10 +8,15 @@ use oarlock::keys::text_file::checked_text;
 use oarlock_key_files::check_private;
 use oarlock_key_files::sealed::is_sealed;
 use oarlock_keytable::{CounterStore, FileCounter, IvRule, KeyPolicy, KeyTable, KeyType};
-use oarlock_records::{Encoding, KeyFrom, KeyNames, SecretBuffer, fill_buffer, load_keys};
+use oarlock_records::{
+    Encoding, KeyFrom, KeyNames, SecretBuffer, fill_buffer, load_keys, split_version, version_name,
+};
+use oarlock_terminal::GlobalOptions;
+use oarlock_wire::RemoteHolder;
 
 use super::args::{RecordKeyArgs, RecordsArgs};
 use super::{RecordsError, is_standard};
+use crate::call::{HOLDER, connect_observer, server_holder};
 
 /// The key table, and the selection of keys for rows.
 #[derive(Debug)]
@@ -21,13 +26,30 @@ pub(super) struct JobKeys {
     pub(super) from: KeyFrom,
     /// The key that encrypts in a translation.
     pub(super) to: Option<KeyFrom>,
+    /// The server that has the keys.
+    pub(super) server: Option<RemoteHolder>,
 }
 
 /// Loads the keys that the arguments name.
-pub(super) fn load(args: &RecordsArgs) -> Result<JobKeys, RecordsError> {
+pub(super) fn load(global: &GlobalOptions, args: &RecordsArgs) -> Result<JobKeys, RecordsError> {
     let own = args.keys();
-    let (table, names) = load_file(own.keys.as_deref())?;
-    let loader = KeyLoader { args, own, table: &table, names: &names };
+    let (table, names, server) = match &own.keys {
+        Some(path) => {
+            let (table, names) = load_file(path)?;
+            (table, names, None)
+        }
+        None if args.names_keys() && !args.server.is_named() => {
+            return Err(RecordsError::Usage(
+                "a key is named: expected --keys FILE, or --server ADDRESS for a key at a cryptoserver",
+            ));
+        }
+        None if args.names_keys() => {
+            let (table, names, server) = list_server_keys(global, args)?;
+            (table, names, Some(server))
+        }
+        None => Default::default(),
+    };
+    let loader = KeyLoader { args, own, table: &table, names: &names, server: server.as_ref() };
     let from = match (&own.key_name, &own.key_column) {
         (_, Some(column)) => KeyFrom::Column(column.clone()),
         (Some(name), None) => loader.named(name)?,
@@ -46,11 +68,33 @@ pub(super) fn load(args: &RecordsArgs) -> Result<JobKeys, RecordsError> {
             }
         }
     };
-    Ok(JobKeys { table, names, from, to })
+    Ok(JobKeys { table, names, from, to, server })
 }
 
-fn load_file(path: Option<&Path>) -> Result<(KeyTable, KeyNames), RecordsError> {
-    let Some(path) = path else { return Ok((KeyTable::new(), KeyNames::default())) };
+/// Returns the symmetric keys that this client may use at the server, and the server.
+fn list_server_keys(
+    global: &GlobalOptions,
+    args: &RecordsArgs,
+) -> Result<(KeyTable, KeyNames, RemoteHolder), RecordsError> {
+    let holder = server_holder(&args.server, connect_observer(global))?;
+    let listed = holder.keys().map_err(RecordsError::ServerKeys)?;
+    let (table, mut names) = (KeyTable::new(), Vec::new());
+    for key in listed.into_iter().filter(|key| key.public_key.is_empty() && key.share_index == 0) {
+        // The newest version has two names, with its number and without.
+        let newest = split_version(&key.name).is_none().then(|| version_name(&key.name, key.version));
+        for name in newest.into_iter().chain([key.name]) {
+            let index = table.insert_held(&*name, HOLDER, &name);
+            names.extend(index.map(|index| (name, index)));
+        }
+    }
+    Ok((table, names.into_iter().collect(), holder))
+}
+
+fn server_address(holder: &RemoteHolder) -> String {
+    holder.servers().into_iter().map(|server| server.address).collect::<Vec<_>>().join(", ")
+}
+
+fn load_file(path: &Path) -> Result<(KeyTable, KeyNames), RecordsError> {
     let text = read(path)?;
     // The path of a counter is relative to the directory of the file of keys.
     let open = |name: &str| -> io::Result<Arc<dyn CounterStore>> {
@@ -74,13 +118,21 @@ struct KeyLoader<'l> {
     own: &'l RecordKeyArgs,
     table: &'l KeyTable,
     names: &'l KeyNames,
+    server: Option<&'l RemoteHolder>,
 }
 
 impl KeyLoader<'_> {
     fn named(&self, name: &str) -> Result<KeyFrom, RecordsError> {
-        let path = || self.own.keys.clone().unwrap_or_default();
         let index = self.names.find(name.as_bytes());
-        index.map(KeyFrom::One).ok_or_else(|| RecordsError::NoKey { path: path(), name: name.to_owned() })
+        index.map(KeyFrom::One).ok_or_else(|| match self.server {
+            Some(server) => {
+                RecordsError::NoServerKey { server: server_address(server), name: name.to_owned() }
+            }
+            None => {
+                let path = self.own.keys.clone().unwrap_or_default();
+                RecordsError::NoKey { path, name: name.to_owned() }
+            }
+        })
     }
 
     /// Adds a key that is given without a file of keys. It may be used for everything.
@@ -91,6 +143,11 @@ impl KeyLoader<'_> {
         secret: (String, SecretBuffer),
     ) -> Result<KeyFrom, RecordsError> {
         let (origin, secret) = secret;
+        if self.server.is_some() {
+            return Err(RecordsError::Usage(
+                "one key is here and the other at a server: expected both here, or both at the server",
+            ));
+        }
         let mut policy = KeyPolicy::any_data(key_type).weak_keys(self.own.weak_keys.into());
         if self.args.has_key_ivs() {
             policy = policy.ivs([IvRule::KeyItself]);

@@ -11,7 +11,7 @@
 //! | `dkim`, `dkim_import` | mail, and settings of OpenDKIM |
 //! | `dnssec_keys`, `dnssec_sign`, `dnssec_verify`, `dnssec_capacity` | zones, and the capacity of a resolver |
 //! | `text_files` | every reader of text, with the line ends of other systems |
-//! | `records`, `records_arrow`, `bouncy_castle` | columns of files, also beside other programs |
+//! | `records`, `records_arrow`, `records_server`, `bouncy_castle` | columns of files, also at a server and beside other programs |
 //! | `sockets_command`, `hand_over` | the kernel's TLS records, and commands that the laboratory runs |
 //! | `guides` | the guides of docs/guides |
 //! | `no_key_bytes` | no byte of a private key in any text |
@@ -46,6 +46,7 @@ mod program;
 mod proxy;
 mod records;
 mod records_arrow;
+mod records_server;
 mod ring;
 mod sealed_keys;
 mod sentinel;
