@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 
 use oarlock_rustls::{Handshakes, TlsAcceptor, TlsConnector};
 use rustls::crypto::CryptoProvider;
+use rustls::quic::{ClientConnection, Connection, ServerConnection, Version};
 use rustls::{ProtocolVersion, ServerConfig};
 use tokio::io::duplex;
 use tokio::net::{TcpListener, TcpStream};
@@ -108,6 +109,46 @@ fn resumed_connections_work() {
         });
         assert_eq!(kinds, [rustls::HandshakeKind::Full, rustls::HandshakeKind::Resumed]);
     }
+}
+
+/// A server of ours with client certificates, and a client of ours. QUIC carries the messages without TLS records.
+#[test]
+fn quic_connections_shake_hands() {
+    let (server, client) = (Identity::new(KeyChoice::P256), Identity::new(KeyChoice::Ed25519));
+    let config = server_config(ours(), BOTH_VERSIONS[1], &server, Some(&client));
+    let mut server_side = Connection::from(ServerConnection::new(config, Version::V1, vec![1]).unwrap());
+    let config = client_config(ours(), &server, Some(&client));
+    let mut client_side =
+        Connection::from(ClientConnection::new(config, Version::V1, localhost(), vec![2]).unwrap());
+    for _ in 0..10 {
+        pass_messages(&mut client_side, &mut server_side);
+        pass_messages(&mut server_side, &mut client_side);
+    }
+    assert!(!client_side.is_handshaking() && !server_side.is_handshaking());
+    assert_eq!(server_side.peer_certificates(), Some(&*client.chain));
+    assert_eq!(server_side.quic_transport_parameters(), Some(&[2][..]));
+    let group = client_side.negotiated_key_exchange_group().unwrap();
+    assert_eq!(group.name(), ours().kx_groups[0].name());
+}
+
+/// Passes the messages of one level of encryption.
+fn pass_messages(from: &mut Connection, to: &mut Connection) {
+    let mut messages = Vec::new();
+    let mut len_before = None;
+    while len_before.replace(messages.len()) != Some(messages.len()) {
+        if from.write_hs(&mut messages).is_some() {
+            break;
+        }
+    }
+    to.read_hs(&messages).unwrap();
+}
+
+#[test]
+fn the_provider_is_no_fips_module() {
+    let server = Identity::new(KeyChoice::P256);
+    assert!(!ours().fips());
+    assert!(!server_config(ours(), BOTH_VERSIONS[1], &server, None).fips());
+    assert!(ours().kx_groups[..2].iter().all(|group| !group.fips()));
 }
 
 /// Bytes that arrive one by one, so that every message is cut everywhere.
