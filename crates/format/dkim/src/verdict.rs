@@ -166,6 +166,21 @@ pub struct SignatureResult {
 }
 
 impl SignatureResult {
+    /// Returns the result of a message, or of a signature, of which nothing can be read.
+    #[must_use]
+    pub fn unreadable(reason: FailReason) -> Self {
+        Self {
+            reason: Some(reason),
+            domain: None,
+            selector: None,
+            identity: None,
+            algorithm: None,
+            signature_start: None,
+            key_bits: None,
+            is_testing: false,
+        }
+    }
+
     /// Returns the verdict.
     #[must_use]
     pub fn verdict(&self) -> DkimVerdict {

@@ -14,7 +14,7 @@ use crate::incoming::{BodyHashers, IncomingHeader, author};
 use crate::outcome::{MessageFault, MessageOutcome};
 use crate::report::MessageReport;
 use crate::state::{FilterState, InFlightGuard};
-use crate::table::{SigningLine, SigningTable};
+use crate::table::SigningLine;
 use crate::{sign, verify};
 use oarlock_milter::counters::count;
 use oarlock_milter::protocol::{
@@ -135,7 +135,7 @@ enum MessagePlan {
     /// The same, because the message is exempt.
     Exempt(ExemptCause),
     Sign {
-        table: Arc<SigningTable>,
+        lines: Vec<SigningLine>,
         author: AuthorAddress,
     },
     Verify(Box<ParsedSignatures<'static>>),
@@ -314,8 +314,7 @@ impl IncomingMessage {
         let Self { sender, collected, plan, bodies, now_s, in_flight: _under_way, .. } = self;
         let headers = collected.headers();
         let mut report = match (plan, headers) {
-            (MessagePlan::Sign { table, author }, Ok(headers)) => {
-                let lines: Vec<SigningLine> = signing(&table, &author, now_s).cloned().collect();
+            (MessagePlan::Sign { lines, author }, Ok(headers)) => {
                 sign::sign(shared, headers, bodies, &lines, &author, now_s).await
             }
             (MessagePlan::Verify(parsed), Ok(headers)) => {
@@ -381,12 +380,13 @@ fn plan_to_sign(
     let tables = shared.tables.as_ref()?;
     match author(headers) {
         Ok(author) => {
-            let (author, table) = (author?, tables.current());
-            let is_signed = signing(&table, &author, message.now_s).next().is_some();
+            let author = author?;
+            let lines: Vec<SigningLine> =
+                tables.current().find(&author).filter(|line| line.signs_at(message.now_s)).cloned().collect();
             let may_write = !message.ownership.is_authenticated
                 || is_of_sender(shared.style.required_from, &author, message.sender.as_ref());
-            is_signed.then_some(match may_write {
-                true => MessagePlan::Sign { table, author },
+            (!lines.is_empty()).then_some(match may_write {
+                true => MessagePlan::Sign { lines, author },
                 false => MessagePlan::WrongFrom(author),
             })
         }
@@ -414,15 +414,6 @@ fn wrong_from(author: &AuthorAddress, sender: Option<&AuthorAddress>) -> Message
 
 fn exempt(cause: ExemptCause) -> MessageReport {
     MessageReport::failed(MessageOutcome::Ignored, cause.reason())
-}
-
-/// Returns the lines of the table that sign for an author at this time.
-fn signing<'t>(
-    table: &'t SigningTable,
-    author: &AuthorAddress,
-    now_s: u64,
-) -> impl Iterator<Item = &'t SigningLine> {
-    table.find(author).filter(move |line| line.signs_at(now_s))
 }
 
 fn removals_of(indices: &[u32]) -> Vec<MessageChange> {

@@ -61,16 +61,7 @@ pub(crate) async fn verify(
 pub(crate) fn malformed(shared: &FilterState, error: MailParseError) -> MessageReport {
     let mut report = MessageReport::failed(MessageOutcome::Faulty(MessageFault::Malformed), &error);
     if shared.mode.verifies() {
-        let result = SignatureResult {
-            reason: Some(FailReason::Message(error)),
-            domain: None,
-            selector: None,
-            identity: None,
-            algorithm: None,
-            signature_start: None,
-            key_bits: None,
-            is_testing: false,
-        };
+        let result = SignatureResult::unreadable(FailReason::Message(error));
         report.changes.push(results(shared, &[result], None));
     }
     report

@@ -197,14 +197,10 @@ impl SignatureResult {
         let tag = |name| tags.as_ref().and_then(|tags| tags.get(name)).map(crate::signature::text);
         let name = |tag: Option<&str>| Some(crate::domain::ascii_form(tag?)?.into_owned());
         Self {
-            reason: Some(reason),
             domain: name(tag("d")),
             selector: name(tag("s")),
-            identity: None,
             algorithm: tag("a").and_then(|name| name.parse().ok()),
-            signature_start: None,
-            key_bits: None,
-            is_testing: false,
+            ..Self::unreadable(reason)
         }
     }
 }
