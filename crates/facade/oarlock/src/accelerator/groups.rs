@@ -12,7 +12,7 @@ use super::needs_holder;
 use crate::Job;
 use crate::schemes::{Finisher, NonceSource, ShapedJob, prepare, to_digested};
 
-/// The jobs of one call, lowered and sorted. A job that cannot be lowered has its answer already.
+/// The jobs of one call, prepared and sorted. A job that cannot be prepared has its answer already.
 pub(super) struct JobGroups {
     pub(super) answers: Answers,
     local: Vec<LocalGroup>,

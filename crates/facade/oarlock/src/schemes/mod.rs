@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! Job --shape_of--> Shape              which queue or batch
-//! Job --lower-----> OperationSet       the raw operation, and a Finisher that outlives the borrowed job
+//! Job --prepare---> OperationSet       the raw operation, and a Finisher that outlives the borrowed job
 //! Finisher + raw result --finish--> JobAnswer
 //! ```
 
