@@ -198,7 +198,7 @@ fn a_server_that_is_gone_is_a_fault_of_the_machine() {
     assert!(!folder.path("out.csv").exists());
 }
 
-/// The server dies between the list of its keys and the rows.
+/// The server dies while it lists its keys, or between the list and the rows.
 #[test]
 fn a_server_that_dies_during_a_run_leaves_no_output() {
     let mut folder = ServedFolder::new();
@@ -225,7 +225,8 @@ fn a_server_that_dies_during_a_run_leaves_no_output() {
     folder.served.signal("-KILL");
     folder.served.child.wait().unwrap();
     let mut rows = child.stdin.take().unwrap();
-    rows.write_all(format!("v\n{}\n", "00".repeat(16)).as_bytes()).unwrap();
+    // Fails if the server died before it had listed its keys: then the program has ended and reads no rows.
+    let _ = rows.write_all(format!("v\n{}\n", "00".repeat(16)).as_bytes());
     drop(rows);
     log.wait_for("oarlock.sock: ");
     assert_eq!(child.wait().unwrap().code(), Some(3));
