@@ -21,8 +21,8 @@ pub trait ColumnValue: Copy {
     }
 }
 
-fn moved(place: u32, by: u64) -> Option<u32> {
-    u64::from(place).checked_add(by)?.try_into().ok()
+fn moved(index: u32, by: u64) -> Option<u32> {
+    u64::from(index).checked_add(by)?.try_into().ok()
 }
 
 impl ColumnValue for Span {
@@ -49,8 +49,8 @@ impl ColumnValue for KeySource {
     #[inline]
     fn stride_to(self, other: Self) -> Option<u32> {
         match (self, other) {
-            (Self::Table(own), Self::Table(other)) => other.checked_sub(own),
-            (Self::Slot(own), Self::Slot(other)) => other.checked_sub(own),
+            (Self::Table(index), Self::Table(other)) => other.checked_sub(index),
+            (Self::Slot(slot), Self::Slot(other)) => other.checked_sub(slot),
             _ => None,
         }
     }
@@ -68,8 +68,8 @@ impl ColumnValue for InputSource {
     #[inline]
     fn stride_to(self, other: Self) -> Option<u32> {
         match (self, other) {
-            (Self::Data(own), Self::Data(other)) => own.stride_to(other),
-            (Self::Slot(own), Self::Slot(other)) => other.checked_sub(own),
+            (Self::Data(span), Self::Data(other)) => span.stride_to(other),
+            (Self::Slot(slot), Self::Slot(other)) => other.checked_sub(slot),
             _ => None,
         }
     }
@@ -87,8 +87,8 @@ impl ColumnValue for OutputSink {
     #[inline]
     fn stride_to(self, other: Self) -> Option<u32> {
         match (self, other) {
-            (Self::Output(own), Self::Output(other)) => own.stride_to(other),
-            (Self::Slot(own), Self::Slot(other)) => other.checked_sub(own),
+            (Self::Output(span), Self::Output(other)) => span.stride_to(other),
+            (Self::Slot(slot), Self::Slot(other)) => other.checked_sub(slot),
             _ => None,
         }
     }
@@ -187,7 +187,7 @@ impl<T: ColumnValue + PartialEq> From<Vec<T>> for Column<'static, T> {
         // The first two values propose the form, and the comparison of all values accepts or refuses it.
         let stride = values.get(1).and_then(|second| first.stride_to(*second)).unwrap_or(0);
         let strided = if stride == 0 { Self::One(first) } else { Self::Stride { first, stride } };
-        let is_even = strided.cursor().zip(&values).all(|(own, value)| own == *value);
+        let is_even = strided.cursor().zip(&values).all(|(expected, value)| expected == *value);
         if is_even { strided } else { Self::Each(values.into()) }
     }
 }

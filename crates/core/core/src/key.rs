@@ -302,7 +302,7 @@ impl Key {
             Shape::RsaPublic { .. } => self.rsa_public_shape() == Some(shape),
             Shape::ModExp { bits, exponent_bits } => self.kind() == KeyKind::ModExp { bits, exponent_bits },
             Shape::EcdsaSign { curve } | Shape::Ecdh { curve } => self.kind() == KeyKind::EcPrivate(curve),
-            Shape::EcdsaVerify { curve } => self.ec_public().is_some_and(|(own, _)| own == curve),
+            Shape::EcdsaVerify { curve } => self.ec_public().is_some_and(|(key_curve, _)| key_curve == curve),
             Shape::Ed25519Sign => self.kind() == KeyKind::Ed25519Private,
             Shape::Ed25519Verify => self.ed25519_public().is_some(),
             Shape::X25519 => self.kind() == KeyKind::X25519Private,

@@ -72,13 +72,13 @@ impl KeyType {
     /// True if a key of this type may have `len` bytes.
     #[must_use]
     pub fn takes_len(self, len: usize) -> bool {
-        self.key_len().map_or((1..=usize::from(u16::MAX)).contains(&len), |own| own == len)
+        self.key_len().map_or((1..=usize::from(u16::MAX)).contains(&len), |key_len| key_len == len)
     }
 
     /// Returns the type that a cipher needs, or `None` if no type is for it.
     #[must_use]
     pub fn for_cipher(alg: BlockCipher) -> Option<Self> {
-        Self::ALL.into_iter().find(|own| own.cipher() == Some(alg))
+        Self::ALL.into_iter().find(|key_type| key_type.cipher() == Some(alg))
     }
 
     /// Returns the type that an AEAD algorithm needs, or `None` if no type is for it.

@@ -66,12 +66,12 @@ impl OutcomeWriter<'_> {
         }
     }
 
-    /// Returns the place of a result of `len` bytes: a whole span of the output, or the start of a slot.
+    /// Returns the memory for a result of `len` bytes: a whole span of the output, or the start of a slot.
     ///
     /// # Errors
-    /// [`Status::Malformed`] if there is no such place.
+    /// [`Status::Malformed`] if there is no such span or slot.
     #[inline]
-    pub fn place(&mut self, sink: OutputSink, len: usize) -> Result<&mut [u8], Status> {
+    pub fn result_mut(&mut self, sink: OutputSink, len: usize) -> Result<&mut [u8], Status> {
         match sink {
             OutputSink::Output(span) => span.slice_mut(self.output).ok_or(Status::Malformed),
             OutputSink::Slot(slot) => self.slots.fill(slot, len).ok_or(Status::Malformed),
@@ -81,18 +81,18 @@ impl OutcomeWriter<'_> {
     /// Writes a result. A shorter span takes the leading bytes.
     ///
     /// # Errors
-    /// [`Status::Malformed`] if there is no such place.
+    /// [`Status::Malformed`] if there is no such span or slot.
     pub fn write(&mut self, sink: OutputSink, result: &[u8]) -> Result<(), Status> {
         // `zip` ends with the shorter one, which is the truncation of a tag.
-        let place = self.place(sink, result.len())?;
-        place.iter_mut().zip(result).for_each(|(to, from)| *to = *from);
+        let out = self.result_mut(sink, result.len())?;
+        out.iter_mut().zip(result).for_each(|(to, from)| *to = *from);
         Ok(())
     }
 
     /// Writes a detached tag. A shorter span takes the leading bytes.
     ///
     /// # Errors
-    /// [`Status::Malformed`] if there is no such place.
+    /// [`Status::Malformed`] if there is no such span or slot.
     pub fn write_tag(&mut self, span: Span, tag: &[u8]) -> Result<(), Status> {
         self.write(OutputSink::Output(span), tag)
     }
@@ -100,7 +100,7 @@ impl OutcomeWriter<'_> {
     /// Shortens the result of `record` to `len` bytes of its place. The caller has zeroed the rest.
     ///
     /// # Errors
-    /// [`Status::Malformed`] if there is no such place.
+    /// [`Status::Malformed`] if there is no such span or slot.
     pub fn shorten(&mut self, record: usize, sink: OutputSink, len: usize) -> Result<(), Status> {
         match sink {
             OutputSink::Slot(slot) => self.slots.fill(slot, len).map(|_| ()).ok_or(Status::Malformed)?,
@@ -282,19 +282,19 @@ impl Outcomes {
         if self.parts.len() == 1 {
             return std::mem::take(self);
         }
-        let own = &mut self.parts[part];
+        let chosen = &mut self.parts[part];
         let taken = OutcomePart {
             first_status: 0,
-            statuses: own.statuses,
+            statuses: chosen.statuses,
             first_byte: 0,
-            bytes: own.bytes,
-            slots: std::mem::take(&mut own.slots),
-            short: std::mem::take(&mut own.short),
+            bytes: chosen.bytes,
+            slots: std::mem::take(&mut chosen.slots),
+            short: std::mem::take(&mut chosen.short),
         };
         Self {
-            statuses: self.statuses[own.first_status..own.first_status + own.statuses].into(),
+            statuses: self.statuses[chosen.first_status..chosen.first_status + chosen.statuses].into(),
             width: 0,
-            bytes: self.bytes[own.first_byte..own.first_byte + own.bytes].to_vec(),
+            bytes: self.bytes[chosen.first_byte..chosen.first_byte + chosen.bytes].to_vec(),
             is_secret: self.is_secret,
             parts: vec![taken],
         }
@@ -325,7 +325,7 @@ impl Outcomes {
         self.statuses == other.statuses
             && self.bytes == other.bytes
             && self.parts.len() == other.parts.len()
-            && self.parts.iter().zip(&other.parts).all(|(own, theirs)| own.slots == theirs.slots)
+            && self.parts.iter().zip(&other.parts).all(|(ours, theirs)| ours.slots == theirs.slots)
     }
 
     /// True if no job was left pending.

@@ -232,12 +232,12 @@ mod tests {
     #[test]
     #[cfg_attr(miri, ignore = "leaks on purpose")]
     fn a_process_drops_its_own_value_and_leaks_the_values_of_its_parents() {
-        let (parents, own) = (Arc::new(()), Arc::new(()));
+        let (parents, current) = (Arc::new(()), Arc::new(()));
         let local = ProcessLocal::new();
         local.get_for(PARENT, |_| Arc::clone(&parents));
-        local.get(|_| Arc::clone(&own));
+        local.get(|_| Arc::clone(&current));
         drop(local);
-        assert_eq!((Arc::strong_count(&parents), Arc::strong_count(&own)), (2, 1));
+        assert_eq!((Arc::strong_count(&parents), Arc::strong_count(&current)), (2, 1));
     }
 
     #[test]

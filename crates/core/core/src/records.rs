@@ -337,7 +337,7 @@ enum OutputSpace {
 impl OutputSpace {
     fn takes(self, len: usize) -> bool {
         match self {
-            Self::Exactly(own) => own == len,
+            Self::Exactly(expected) => expected == len,
             Self::UpTo(capacity) => len <= capacity,
         }
     }

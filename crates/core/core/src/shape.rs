@@ -692,7 +692,7 @@ mod tests {
             "tdes3-cbc-hmac-sha1-etm-encrypt",
             "aes256-ctr-hmac-sha512-eam-encrypt",
         ] {
-            assert!(names.iter().any(|own| own == name), "{name}");
+            assert!(names.iter().any(|known| known == name), "{name}");
         }
     }
 

@@ -13,7 +13,7 @@ use crate::Span;
 pub struct SecretSlots {
     // Never grows: a reallocation would leave a copy of the secrets in freed memory.
     arena: Zeroizing<Vec<u8>>,
-    places: Vec<Span>,
+    spans: Vec<Span>,
     /// The bytes in use, or `None` if nothing has filled the slot.
     filled: Vec<Option<u32>>,
 }
@@ -22,32 +22,32 @@ impl SecretSlots {
     /// Creates empty slots of these capacities, or returns `None` if they exceed 4 GiB together.
     #[must_use]
     pub fn with_capacities(capacities: &[u32]) -> Option<Self> {
-        let mut places = Vec::with_capacity(capacities.len());
+        let mut spans = Vec::with_capacity(capacities.len());
         let mut end = 0;
         for capacity in capacities {
-            places.push(Span::new(end, *capacity as usize)?);
+            spans.push(Span::new(end, *capacity as usize)?);
             end += *capacity as usize;
         }
-        Some(Self { arena: Zeroizing::new(vec![0; end]), filled: vec![None; places.len()], places })
+        Some(Self { arena: Zeroizing::new(vec![0; end]), filled: vec![None; spans.len()], spans })
     }
 
     /// Returns the number of slots.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.places.len()
+        self.spans.len()
     }
 
     /// True if there is no slot.
     #[must_use]
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.places.is_empty()
+        self.spans.is_empty()
     }
 
     /// Returns the number of bytes that fit into a slot, or `None` if there is no such slot.
     #[must_use]
     pub fn capacity(&self, slot: u32) -> Option<usize> {
-        self.places.get(slot as usize).map(|place| place.len as usize)
+        self.spans.get(slot as usize).map(|span| span.len as usize)
     }
 
     /// Returns the secret in a slot, or `None` if nothing has filled it.
@@ -55,33 +55,32 @@ impl SecretSlots {
     #[inline]
     pub fn get(&self, slot: u32) -> Option<&[u8]> {
         let len = (*self.filled.get(slot as usize)?)?;
-        Span { len, ..*self.places.get(slot as usize)? }.slice(&self.arena)
+        Span { len, ..*self.spans.get(slot as usize)? }.slice(&self.arena)
     }
 
     /// Marks `len` bytes of a slot as filled and returns them for writing, or `None` if they do not fit.
     pub fn fill(&mut self, slot: u32, len: usize) -> Option<&mut [u8]> {
-        let place = *self.places.get(slot as usize)?;
-        let len = u32::try_from(len).ok().filter(|len| *len <= place.len)?;
+        let span = *self.spans.get(slot as usize)?;
+        let len = u32::try_from(len).ok().filter(|len| *len <= span.len)?;
         self.filled[slot as usize] = Some(len);
-        Span { len, ..place }.slice_mut(&mut self.arena)
+        Span { len, ..span }.slice_mut(&mut self.arena)
     }
 
     /// Zeroizes a slot and marks it as unfilled.
     pub fn clear(&mut self, slot: u32) {
-        if let Some(bytes) = self.places.get(slot as usize).and_then(|place| place.slice_mut(&mut self.arena))
-        {
+        if let Some(bytes) = self.spans.get(slot as usize).and_then(|span| span.slice_mut(&mut self.arena)) {
             zeroize::Zeroize::zeroize(bytes);
             self.filled[slot as usize] = None;
         }
     }
 
-    /// Returns slots of the same places, all unfilled.
+    /// Returns slots of the same spans, all unfilled.
     #[must_use]
     pub fn emptied(&self) -> Self {
         Self {
             arena: Zeroizing::new(vec![0; self.arena.len()]),
-            filled: vec![None; self.places.len()],
-            places: self.places.clone(),
+            filled: vec![None; self.spans.len()],
+            spans: self.spans.clone(),
         }
     }
 
@@ -89,9 +88,9 @@ impl SecretSlots {
     pub fn merge(&mut self, other: &Self) {
         for slot in (0..).take(other.len()) {
             if let Some(secret) = other.get(slot)
-                && let Some(own) = self.fill(slot, secret.len())
+                && let Some(out) = self.fill(slot, secret.len())
             {
-                own.copy_from_slice(secret);
+                out.copy_from_slice(secret);
             }
         }
     }
@@ -102,10 +101,10 @@ impl PartialEq for SecretSlots {
     fn eq(&self, other: &Self) -> bool {
         let is_same = |slot| match (self.get(slot), other.get(slot)) {
             // Engines are compared by this. An early exit would reveal how many bytes of a secret agree.
-            (Some(own), Some(theirs)) => own.ct_eq(theirs).into(),
-            (own, theirs) => own.is_none() && theirs.is_none(),
+            (Some(ours), Some(theirs)) => ours.ct_eq(theirs).into(),
+            (ours, theirs) => ours.is_none() && theirs.is_none(),
         };
-        self.places == other.places && (0..).take(self.len()).all(is_same)
+        self.spans == other.spans && (0..).take(self.len()).all(is_same)
     }
 }
 

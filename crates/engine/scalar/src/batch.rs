@@ -217,7 +217,7 @@ impl RecordTarget<'_> {
     /// As [`OutcomeWriter::place`].
     #[inline(always)]
     pub(crate) fn output(&mut self, sink: OutputSink, len: usize) -> Result<&mut [u8], Status> {
-        self.out.place(sink, len)
+        self.out.result_mut(sink, len)
     }
 
     /// Writes a result, as [`OutcomeWriter::write`]. A shorter span takes the leading bytes.
@@ -227,7 +227,7 @@ impl RecordTarget<'_> {
         sink: OutputSink,
         result: &[u8; N],
     ) -> Result<(), OpError> {
-        let output = self.out.place(sink, N)?;
+        let output = self.out.result_mut(sink, N)?;
         match <&mut [u8; N]>::try_from(&mut *output) {
             // One store, and no loop over bytes.
             Ok(whole) => *whole = *result,

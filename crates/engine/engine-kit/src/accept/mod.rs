@@ -339,7 +339,7 @@ impl<'a> RecordPart<'a> {
         let (start, len) = (record.output as usize, record.len as usize);
         match record.output {
             ELSEWHERE => {
-                let output = out.place(self.output(*record), len).unwrap_or_default();
+                let output = out.result_mut(self.output(*record), len).unwrap_or_default();
                 output.get_mut(first..).unwrap_or_default()
             }
             _ => out.output.get_mut(start + first.min(len)..start + len).unwrap_or_default(),

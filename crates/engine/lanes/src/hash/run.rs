@@ -353,7 +353,7 @@ fn write<S: Simd, H: LaneHash>(
         || {
             let rows = LaneChains::<_, H>::new(simd, chain);
             for (lane, record) in records.iter().enumerate() {
-                match out.place(part.output(*record), result_len) {
+                match out.result_mut(part.output(*record), result_len) {
                     Ok(output) => rows.store(lane, output),
                     Err(status) => out.statuses[record.index as usize] = status,
                 }

@@ -370,7 +370,7 @@ fn write(
     len: usize,
     out: &mut OutcomeWriter<'_>,
 ) {
-    match out.place(part.output(record), len) {
+    match out.result_mut(part.output(record), len) {
         Ok(output) => match output.first_chunk_mut() {
             // A copy of constant length, which needs no call.
             Some(whole) => *whole = *result,
