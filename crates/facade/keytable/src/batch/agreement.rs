@@ -116,7 +116,7 @@ struct RecordEffect {
 impl RandomBatch {
     /// Draws policies, and 1 to `max_records` records.
     pub fn draw(choices: &mut impl ChoiceSource, max_records: usize) -> Self {
-        let policies = KeyType::ALL.map(|own| (own, Arc::new(draw_policy(choices, own))));
+        let policies = KeyType::ALL.map(|key_type| (key_type, Arc::new(draw_policy(choices, key_type))));
         let len = 1 + choices.below(max_records.max(1));
         let mut records: Vec<RandomRecord> = (0..len).map(|_| RandomRecord::draw(choices)).collect();
         if choices.below(2) == 0 {
@@ -234,7 +234,7 @@ impl BatchEffects {
 impl RandomRecord {
     fn draw(choices: &mut impl ChoiceSource) -> Self {
         let task = draw_task(choices);
-        let (own, second_own) = key_types(task);
+        let (key_type, second_key_type) = key_types(task);
         let whole_blocks = 8 * choices.below(12);
         let len = if choices.below(5) == 0 { choices.below(40) } else { whole_blocks };
         let mut iv = draw_iv(choices, task.iv_len());
@@ -250,8 +250,8 @@ impl RandomRecord {
         let has_aad = task.is_seal() || task.is_open() || matches!(task, BatchTask::Do(Shape::Fpe { .. }));
         Self {
             task,
-            key: draw_key(choices, own),
-            second_key: draw_key(choices, second_own),
+            key: draw_key(choices, key_type),
+            second_key: draw_key(choices, second_key_type),
             iv_from: match choices.below(8) {
                 0 => RandomIv::Zero,
                 1 | 2 => RandomIv::Generated,
@@ -320,7 +320,7 @@ fn key_types(task: BatchTask) -> (Option<KeyType>, Option<KeyType>) {
 
 /// Draws the key of a type. Now and then it is another key, or none.
 fn draw_key(choices: &mut impl ChoiceSource, wanted: Option<KeyType>) -> u32 {
-    let fitting = wanted.and_then(|wanted| KeyType::ALL.into_iter().position(|own| own == wanted));
+    let fitting = wanted.and_then(|wanted| KeyType::ALL.into_iter().position(|key_type| key_type == wanted));
     match fitting {
         Some(index) if choices.below(10) > 0 => index as u32,
         _ => choices.below(KeyType::ALL.len() + 2) as u32,
@@ -350,7 +350,7 @@ fn draw_rules(choices: &mut impl ChoiceSource, key_type: KeyType) -> KeyPolicy {
         _ => &[Encrypt, Decrypt, TranslateFrom, TranslateTo],
     };
     let operations: Vec<_> = operations.iter().copied().filter(|_| choices.below(4) > 0).collect();
-    let suitable = KeyAlgorithm::ALL.into_iter().filter(|own| own.suits(key_type));
+    let suitable = KeyAlgorithm::ALL.into_iter().filter(|algorithm| algorithm.suits(key_type));
     let algorithms: Vec<_> = suitable.filter(|_| choices.below(4) > 0).collect();
     let mut policy = KeyPolicy::new().allow(operations).with(algorithms).weak_keys(WeakKeyRule::Allow);
     if choices.below(5) > 0 {

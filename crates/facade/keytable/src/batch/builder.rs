@@ -332,10 +332,12 @@ impl BatchBuilder {
         let second_iv = self.lay_iv(entry.second_iv, entry.task.second_iv_len())?;
         let output = match entry.output {
             EntryOutput::Slot(slot) => OutputSink::Slot(slot),
-            EntryOutput::Leading(len) => OutputSink::Output(self.place(len as usize)?),
-            EntryOutput::Output => OutputSink::Output(self.place(result_len(entry.task, input_len))?),
+            EntryOutput::Leading(len) => OutputSink::Output(self.reserve_output(len as usize)?),
+            EntryOutput::Output => {
+                OutputSink::Output(self.reserve_output(result_len(entry.task, input_len))?)
+            }
         };
-        let tag = if entry.task.is_seal() { self.place(TAG_LEN)? } else { self.store(entry.tag)? };
+        let tag = if entry.task.is_seal() { self.reserve_output(TAG_LEN)? } else { self.store(entry.tag)? };
         let aad = match entry.aad {
             Some(aad) => self.store(aad)?,
             None => entry.task.absent_aad(),
@@ -349,7 +351,9 @@ impl BatchBuilder {
             EntryIv::Slot(slot) => IvSource::Slot(slot),
             EntryIv::Zero => IvSource::Zero,
             EntryIv::KeyItself => IvSource::KeyItself,
-            EntryIv::Generated => IvSource::Generated(OutputSink::Output(self.place(len.unwrap_or(0))?)),
+            EntryIv::Generated => {
+                IvSource::Generated(OutputSink::Output(self.reserve_output(len.unwrap_or(0))?))
+            }
             EntryIv::GeneratedInto(slot) => IvSource::Generated(OutputSink::Slot(slot)),
         };
         Some((Span::default(), from))
@@ -367,7 +371,7 @@ impl BatchBuilder {
         Some(span)
     }
 
-    fn place(&mut self, len: usize) -> Option<Span> {
+    fn reserve_output(&mut self, len: usize) -> Option<Span> {
         let span = Span::new(self.output_len, len)?;
         self.output_len += len;
         Some(span)

@@ -20,7 +20,9 @@ pub(super) fn are_large_enough(task: BatchTask, records: &Records<'_>) -> bool {
     let mut sizes = columns.map(|(iv, input)| text_sizes(records, iv, input));
     // Most records of a column are like the one before.
     let mut last = None;
-    sizes.all(|own| last.replace(own) == Some(own) || own.is_none_or(TextSizes::are_large_enough))
+    sizes.all(|current| {
+        last.replace(current) == Some(current) || current.is_none_or(TextSizes::are_large_enough)
+    })
 }
 
 /// The sizes that the number of texts depends on.

@@ -69,11 +69,11 @@ impl GroupColumns {
             OutputSink::Slot(slot) => {
                 OutputSink::Slot(self.own_slot(capacity(slot).ok_or(Status::Malformed)?)?)
             }
-            OutputSink::Output(span) => OutputSink::Output(self.place(span.len)?),
+            OutputSink::Output(span) => OutputSink::Output(self.reserve_output(span.len)?),
         };
         let (tag, check_value) = match row.task {
             BatchTask::UnwrapKey { .. } => (Span::default(), row.tag),
-            task if task.is_seal() => (self.place(row.tag.len)?, Span::default()),
+            task if task.is_seal() => (self.reserve_output(row.tag.len)?, Span::default()),
             task if task.is_open() => (row.tag, Span::default()),
             _ => (Span::default(), Span::default()),
         };
@@ -107,12 +107,12 @@ impl GroupColumns {
             Some(OutputSink::Output(span)) => span.len,
             _ => 0,
         };
-        let output = self.place(output_len).unwrap_or_default();
+        let output = self.reserve_output(output_len).unwrap_or_default();
         self.output.push(OutputSink::Output(output));
         if task.is_seal() || task.is_open() {
             self.aad.push(records.aad.get(at).unwrap_or_default());
             let tag = records.tag.get(at).unwrap_or_default();
-            let tag = if task.is_seal() { self.place(tag.len).unwrap_or_default() } else { tag };
+            let tag = if task.is_seal() { self.reserve_output(tag.len).unwrap_or_default() } else { tag };
             self.tag.push(tag);
         }
     }
@@ -127,21 +127,21 @@ impl GroupColumns {
     /// A slot of the group's own for what is in a slot of the batch.
     fn read(&mut self, slot: u32, slots: &SecretSlots) -> Result<u32, Status> {
         let secret = slots.get(slot).ok_or(Status::DependencyFailed)?;
-        if let Some(own) = self.reads.get(&slot) {
-            return Ok(*own);
+        if let Some(known) = self.reads.get(&slot) {
+            return Ok(*known);
         }
-        let own = self.own_slot(u32::try_from(secret.len()).map_err(|_| Status::BadLength)?)?;
-        self.reads.insert(slot, own);
-        Ok(own)
+        let copy = self.own_slot(u32::try_from(secret.len()).map_err(|_| Status::BadLength)?)?;
+        self.reads.insert(slot, copy);
+        Ok(copy)
     }
 
     fn own_slot(&mut self, capacity: u32) -> Result<u32, Status> {
-        let own = u32::try_from(self.capacities.len()).map_err(|_| Status::Malformed)?;
+        let slot = u32::try_from(self.capacities.len()).map_err(|_| Status::Malformed)?;
         self.capacities.push(capacity);
-        Ok(own)
+        Ok(slot)
     }
 
-    fn place(&mut self, len: u32) -> Result<Span, Status> {
+    fn reserve_output(&mut self, len: u32) -> Result<Span, Status> {
         let span = Span::new(self.output_len, len as usize).ok_or(Status::BadLength)?;
         self.output_len += len as usize;
         Ok(span)
@@ -150,14 +150,14 @@ impl GroupColumns {
     /// The group's own slots, with the secrets that it reads.
     pub(super) fn slots(&self, all: &SecretSlots) -> SecretSlots {
         // unreachable because all slots of the batch fit, and the group has each at most once
-        let mut own = SecretSlots::with_capacities(&self.capacities).unwrap_or_default();
+        let mut slots = SecretSlots::with_capacities(&self.capacities).unwrap_or_default();
         for (from, to) in &self.reads {
             let secret = all.get(*from).unwrap_or_default();
-            if let Some(place) = own.fill(*to, secret.len()) {
-                place.copy_from_slice(secret);
+            if let Some(out) = slots.fill(*to, secret.len()) {
+                out.copy_from_slice(secret);
             }
         }
-        own
+        slots
     }
 
     /// The records of the group.

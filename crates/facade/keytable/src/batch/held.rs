@@ -15,7 +15,7 @@ pub(super) fn held_batch<'b>(batch: &'b Batch<'_>, table: &KeyTable) -> Result<O
     if !table.has_held_keys() {
         return Ok(None);
     }
-    let mut keys = HeldColumns { table, keys: Vec::new(), places: HashMap::new(), has_local: false };
+    let mut keys = HeldColumns { table, keys: Vec::new(), positions: HashMap::new(), has_local: false };
     let Records { key, second_key, .. } = &batch.records;
     let columns = [
         keys.column(batch, key, BatchTask::has_key),
@@ -32,12 +32,12 @@ pub(super) fn held_batch<'b>(batch: &'b Batch<'_>, table: &KeyTable) -> Result<O
     }
 }
 
-/// Key columns that name held keys by their place in a list.
+/// Key columns that name held keys by their position in a list.
 struct HeldColumns<'t> {
     table: &'t KeyTable,
     keys: Vec<Key>,
-    /// The place in the list of each index that was named.
-    places: HashMap<u32, u32>,
+    /// The position in the list of each index that was named.
+    positions: HashMap<u32, u32>,
     has_local: bool,
 }
 
@@ -52,23 +52,23 @@ impl HeldColumns<'_> {
         column: &Column<'_, KeySource>,
         is_read: fn(BatchTask) -> bool,
     ) -> Column<'static, KeySource> {
-        let mut place =
-            |task, source| if is_read(task) { self.place(source) } else { KeySource::Table(NO_KEY) };
+        let mut renumber =
+            |task, source| if is_read(task) { self.renumber(source) } else { KeySource::Table(NO_KEY) };
         match (&batch.task, column) {
-            (Column::One(task), Column::One(source)) => Column::One(place(*task, *source)),
+            (Column::One(task), Column::One(source)) => Column::One(renumber(*task, *source)),
             (tasks, _) => {
                 let rows = tasks.cursor().zip(column.cursor()).take(batch.records.len);
-                Column::Each(rows.map(|(task, source)| place(task, source)).collect())
+                Column::Each(rows.map(|(task, source)| renumber(task, source)).collect())
             }
         }
     }
 
-    fn place(&mut self, source: KeySource) -> KeySource {
+    fn renumber(&mut self, source: KeySource) -> KeySource {
         let KeySource::Table(index) = source else { return source };
-        if let Some(place) = self.places.get(&index) {
-            return KeySource::Table(*place);
+        if let Some(position) = self.positions.get(&index) {
+            return KeySource::Table(*position);
         }
-        let place = match self.table.held_key(index) {
+        let position = match self.table.held_key(index) {
             Some(key) => {
                 self.keys.push(key);
                 self.keys.len() as u32 - 1
@@ -78,7 +78,7 @@ impl HeldColumns<'_> {
                 NO_KEY
             }
         };
-        self.places.insert(index, place);
-        KeySource::Table(place)
+        self.positions.insert(index, position);
+        KeySource::Table(position)
     }
 }

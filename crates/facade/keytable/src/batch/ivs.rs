@@ -50,7 +50,7 @@ impl BatchIvs {
             return Ok(Self { first: None, second: None, data: IvData(Vec::new()), zeros: Span::default() });
         }
         let mut maker = IvMaker { batch, snapshot, claims, end: batch.records.data.len(), work: Vec::new() };
-        let zeros = maker.place(ZEROS)?;
+        let zeros = maker.reserve(ZEROS)?;
         let first = makes_first.then(|| maker.lay_out(First, statuses)).transpose()?;
         let second = makes_second.then(|| maker.lay_out(Second, statuses)).transpose()?;
         // At full capacity from the start: a vector that grew would leave keys in freed memory.
@@ -68,18 +68,18 @@ impl BatchIvs {
 
     /// The IV columns that the engines read.
     pub(super) fn columns<'a>(&'a self, records: &'a Records<'_>) -> [Column<'a, Span>; 2] {
-        let column = |made: &'a Option<Vec<Span>>, own: &'a Column<'_, Span>| match made {
+        let column = |made: &'a Option<Vec<Span>>, given: &'a Column<'_, Span>| match made {
             Some(spans) => Column::Each(Cow::Borrowed(&spans[..])),
-            None => own.borrowed(),
+            None => given.borrowed(),
         };
         [column(&self.first, &records.iv), column(&self.second, &records.second_iv)]
     }
 
-    /// Returns the places of the IVs of one record.
+    /// Returns the spans of the IVs of one record.
     pub(super) fn spans(&self, records: &Records<'_>, task: BatchTask, index: usize) -> [Span; 2] {
-        let of = |made: &Option<Vec<Span>>, own: &Column<'_, Span>| match made {
+        let of = |made: &Option<Vec<Span>>, given: &Column<'_, Span>| match made {
             Some(spans) => spans[index],
-            None => own.get(index).unwrap_or_default(),
+            None => given.get(index).unwrap_or_default(),
         };
         match task {
             BatchTask::UnwrapKey { wrap: KeyWrap::LegacyEcb(alg) | KeyWrap::LegacyCbc(alg), .. } => {
@@ -100,35 +100,33 @@ impl BatchIvs {
         let row = BatchRow::at(batch, index);
         let halves =
             [(row.iv_from, row.key, &self.first), (row.second_iv_from, row.second_key, &self.second)];
-        for (from, key, places) in halves {
+        for (from, key, spans) in halves {
             let slot = match (from, key) {
                 (IvSource::Slot(slot), _) | (IvSource::KeyItself, KeySource::Slot(slot)) => slot,
                 _ => continue,
             };
             let secret = slots.get(slot).ok_or(Status::DependencyFailed)?;
-            let Some(place) = places.as_ref().and_then(|places| places[index].slice_mut(&mut self.data.0))
-            else {
+            let Some(iv) = spans.as_ref().and_then(|spans| spans[index].slice_mut(&mut self.data.0)) else {
                 return Err(Status::Malformed);
             };
-            let secret = if from == IvSource::KeyItself { secret.get(..place.len()) } else { Some(secret) };
-            let secret = secret.filter(|secret| secret.len() == place.len()).ok_or(Status::BadLength)?;
-            place.copy_from_slice(secret);
+            let secret = if from == IvSource::KeyItself { secret.get(..iv.len()) } else { Some(secret) };
+            let secret = secret.filter(|secret| secret.len() == iv.len()).ok_or(Status::BadLength)?;
+            iv.copy_from_slice(secret);
         }
         Ok(())
     }
 
     /// Copies the IVs that were made for a record to the sinks that it names.
     pub(super) fn give(&self, row: &BatchRow, index: usize, output: &mut [u8], slots: &mut SecretSlots) {
-        for (from, places) in [(row.iv_from, &self.first), (row.second_iv_from, &self.second)] {
+        for (from, spans) in [(row.iv_from, &self.first), (row.second_iv_from, &self.second)] {
             let IvSource::Generated(sink) = from else { continue };
-            let made =
-                places.as_ref().and_then(|places| places[index].slice(&self.data.0)).unwrap_or_default();
-            let place = match sink {
+            let made = spans.as_ref().and_then(|spans| spans[index].slice(&self.data.0)).unwrap_or_default();
+            let out = match sink {
                 OutputSink::Output(span) => span.slice_mut(output),
                 OutputSink::Slot(slot) => slots.fill(slot, made.len()),
             };
-            if let Some(place) = place {
-                place.copy_from_slice(made);
+            if let Some(out) = out {
+                out.copy_from_slice(made);
             }
         }
     }
@@ -152,7 +150,7 @@ struct IvMaker<'a> {
     snapshot: &'a TableSnapshot,
     claims: &'a SlotClaims<'a>,
     end: usize,
-    /// The records whose IV is made here: the index, the place and the way of making it.
+    /// The records whose IV is made here: the index, the span and the way of making it.
     work: Vec<(u32, Span, IvMethod<'a>)>,
 }
 
@@ -165,7 +163,7 @@ enum IvMethod<'a> {
 }
 
 impl<'a> IvMaker<'a> {
-    fn place(&mut self, len: usize) -> Result<Span, JobError> {
+    fn reserve(&mut self, len: usize) -> Result<Span, JobError> {
         let span = Span::new(self.end, len);
         self.end += len;
         span.ok_or(JobError::Malformed { what: "the data and the IVs of one batch exceed 4 GiB" })
@@ -182,14 +180,14 @@ impl<'a> IvMaker<'a> {
 
     fn lay_one(&mut self, half: IvHalf, index: usize) -> Result<Span, JobError> {
         let row = BatchRow::at(self.batch, index);
-        let (from, key, own, len) = match half {
+        let (from, key, given, len) = match half {
             First => (row.iv_from, row.key, row.iv, row.task.iv_len()),
             Second => (row.second_iv_from, row.second_key, row.second_iv, row.task.second_iv_len()),
         };
         if from == IvSource::Given {
-            return Ok(own);
+            return Ok(given);
         }
-        let span = self.place(len.unwrap_or(0))?;
+        let span = self.reserve(len.unwrap_or(0))?;
         let made = match from {
             IvSource::Zero => Some(IvMethod::Zero),
             IvSource::KeyItself => Some(IvMethod::Key(key)),
@@ -215,20 +213,19 @@ impl<'a> IvMaker<'a> {
         let first = self.batch.records.data.len() + ZEROS;
         let has_randomness = !is_random || rand::fill(&mut data[first..]).is_ok();
         for (index, span, made) in &self.work {
-            let Some(place) = span.slice_mut(data) else { continue };
+            let Some(iv) = span.slice_mut(data) else { continue };
             let status = &mut statuses[*index as usize];
             match made {
                 // A record without randomness is refused. A constant IV would be a silent flaw.
                 IvMethod::Random if !has_randomness => *status = Status::NoIv,
                 IvMethod::Random => {}
-                IvMethod::Zero => place.fill(0),
-                IvMethod::Count(counter) if counter.write_next(place).is_err() => *status = Status::NoIv,
+                IvMethod::Zero => iv.fill(0),
+                IvMethod::Count(counter) if counter.write_next(iv).is_err() => *status = Status::NoIv,
                 IvMethod::Count(_) => {}
-                IvMethod::Key(source) => match self.key_bytes(*source).and_then(|key| key.get(..place.len()))
-                {
-                    Some(key) => place.copy_from_slice(key),
+                IvMethod::Key(source) => match self.key_bytes(*source).and_then(|key| key.get(..iv.len())) {
+                    Some(key) => iv.copy_from_slice(key),
                     // A key in a slot comes later; one that is too short is the engine's to refuse.
-                    None => place.fill(0),
+                    None => iv.fill(0),
                 },
             }
         }

@@ -164,8 +164,8 @@ impl<'a, 'b> RecordJudge<'a, 'b> {
                 Ok(KeyGrant { rights, policy, root, is_known })
             }
             KeySource::Table(index) if index >= Batch::FIRST_OUTSIDE => {
-                let place = (index - Batch::FIRST_OUTSIDE) as usize;
-                let is_there = place < self.batch.records.keys.len();
+                let position = (index - Batch::FIRST_OUTSIDE) as usize;
+                let is_there = position < self.batch.records.keys.len();
                 let callers =
                     KeyGrant { rights: RightSet::CALLERS, policy: None, root: None, is_known: true };
                 is_there.then_some(callers).ok_or(Status::UnknownKey)
@@ -294,12 +294,13 @@ impl<'a, 'b> RecordJudge<'a, 'b> {
             None => None,
         };
         Ok(SlotContent::Key(SlotKey {
-            rights: policy.map_or(RightSet::callers_of(key_type), |own| RightSet::compile(key_type, own)),
+            rights: policy
+                .map_or(RightSet::callers_of(key_type), |policy| RightSet::compile(key_type, policy)),
             policy,
             root: found.root,
             // A caller who wraps bytes under the same key unwraps a key that he knows.
             is_known: found.is_known || found.rights.has(RightSet::to(KeyOperation::WrapInClear)),
-            uses_left: policy.and_then(|own| own.max_uses).unwrap_or(u64::MAX),
+            uses_left: policy.and_then(|policy| policy.max_uses).unwrap_or(u64::MAX),
         }))
     }
 

@@ -95,8 +95,8 @@ impl MadeIvs {
             let ivs = data.0[start..].chunks_exact(self.len);
             for ((from, iv), status) in batch.iv_from.cursor().zip(ivs).zip(&*part.statuses) {
                 let IvSource::Generated(OutputSink::Output(span)) = from else { continue };
-                if let (Status::Done, Some(place)) = (status, span.slice_mut(part.output)) {
-                    place.copy_from_slice(iv);
+                if let (Status::Done, Some(out)) = (status, span.slice_mut(part.output)) {
+                    out.copy_from_slice(iv);
                 }
             }
         }

@@ -189,7 +189,8 @@ fn counted(row: &BatchRow, snapshot: &TableSnapshot, claims: &SlotClaims<'_>) ->
         _ => None,
     };
     let first = in_table(row.key).filter(|_| row.task.has_key());
-    let second = in_table(row.second_key).filter(|own| row.task.has_second_key() && Some(*own) != first);
+    let second =
+        in_table(row.second_key).filter(|second| row.task.has_second_key() && Some(*second) != first);
     [first, second, counted_seal(row, snapshot, claims).filter(|_| row.task.is_gcm_seal())]
 }
 
@@ -212,5 +213,5 @@ fn slot_keys(row: &BatchRow) -> [Option<u32>; 2] {
         KeySource::Table(_) => None,
     };
     let first = slot(row.key).filter(|_| row.task.has_key());
-    [first, slot(row.second_key).filter(|own| row.task.has_second_key() && Some(*own) != first)]
+    [first, slot(row.second_key).filter(|second| row.task.has_second_key() && Some(*second) != first)]
 }

@@ -98,7 +98,7 @@ impl UnwrappedKeys<'_> {
     /// A block of zeros under each key.
     fn encrypt_zeros(&self, alg: BlockCipher, keys: Vec<KeySource>, slots: &SecretSlots) -> Option<Outcomes> {
         let block = Span::new(0, alg.block_len())?;
-        let places = (0..keys.len())
+        let outputs = (0..keys.len())
             .map(|at| Span::new(at * alg.block_len(), alg.block_len()).map(OutputSink::Output));
         let records = Records {
             len: keys.len(),
@@ -107,7 +107,7 @@ impl UnwrappedKeys<'_> {
             slots: Cow::Borrowed(slots),
             iv: Column::One(block),
             input: Column::One(InputSource::Data(block)),
-            output: Column::Each(places.collect::<Option<_>>()?),
+            output: Column::Each(outputs.collect::<Option<_>>()?),
             key: Column::Each(keys.into()),
             ..Records::default()
         };

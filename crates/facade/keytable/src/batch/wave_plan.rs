@@ -75,7 +75,7 @@ impl<'a> WavePlan<'a> {
 
 fn group(tasks: &Column<'_, BatchTask>, waves: &[u32], statuses: &[Status]) -> Vec<WaveGroup> {
     let mut groups: Vec<WaveGroup> = Vec::new();
-    let mut places: HashMap<(u32, BatchTask), usize> = HashMap::new();
+    let mut indices: HashMap<(u32, BatchTask), usize> = HashMap::new();
     let mut latest = 0;
     let pending = (0_u32..).zip(statuses).filter(|(_, status)| **status == Status::Pending);
     for (index, _) in pending {
@@ -83,7 +83,7 @@ fn group(tasks: &Column<'_, BatchTask>, waves: &[u32], statuses: &[Status]) -> V
         let wave = waves[index as usize];
         let is_latest = groups.get(latest).is_some_and(|group| (group.wave, group.task) == (wave, task));
         if !is_latest {
-            latest = *places.entry((wave, task)).or_insert_with(|| {
+            latest = *indices.entry((wave, task)).or_insert_with(|| {
                 groups.push(WaveGroup { wave, task, members: Vec::new() });
                 groups.len() - 1
             });

@@ -63,32 +63,32 @@ impl PlanRun<'_, '_> {
     }
 
     fn run_whole(mut self) -> Result<(BatchOutcome, SecretSlots), JobError> {
-        let own = &self.batch.records;
+        let given = &self.batch.records;
         let task = self.plan.groups[0].task;
-        let is_refused = self.plan.groups[0].members.len() < own.len;
+        let is_refused = self.plan.groups[0].members.len() < given.len;
         let key = |index: usize, source| match self.plan.statuses[index] {
             Status::Pending => self.key(source),
             _ => NO_KEY,
         };
-        let has_outside = !own.keys.is_empty();
+        let has_outside = !given.keys.is_empty();
         let column = |keys: &Column<'_, KeySource>| {
-            let each = (0..own.len).map(|index| key(index, keys.get(index).unwrap_or(NO_KEY)));
+            let each = (0..given.len).map(|index| key(index, keys.get(index).unwrap_or(NO_KEY)));
             Column::Each(each.collect())
         };
-        let [iv, second_iv] = self.plan.ivs.columns(own);
+        let [iv, second_iv] = self.plan.ivs.columns(given);
         let mut records = Records {
             keys: Cow::Borrowed(&self.keys),
-            data: self.plan.ivs.data(own),
+            data: self.plan.ivs.data(given),
             slots: Cow::Owned(SecretSlots::default()),
             iv,
             second_iv,
-            ..own.borrowed()
+            ..given.borrowed()
         };
         if is_refused || has_outside {
-            records.key = column(&own.key);
+            records.key = column(&given.key);
         }
         if task.has_second_key() && has_outside {
-            records.second_key = column(&own.second_key);
+            records.second_key = column(&given.second_key);
         }
         let ran = self.accelerator.records().run_into(task.shape(), &records, &mut self.outcomes);
         drop(records);
@@ -109,8 +109,8 @@ impl PlanRun<'_, '_> {
     /// No engine could run the only group.
     fn failed(mut self, error: &JobError) -> (BatchOutcome, SecretSlots) {
         self.outcomes.reset_mixed(self.batch.records.len, self.batch.records.output_len);
-        for (own, status) in self.plan.statuses.iter().zip(self.outcomes.part_mut(0).statuses) {
-            *status = if *own == Status::Pending { status_of(error) } else { *own };
+        for (planned, status) in self.plan.statuses.iter().zip(self.outcomes.part_mut(0).statuses) {
+            *status = if *planned == Status::Pending { status_of(error) } else { *planned };
         }
         (BatchOutcome::from_outcomes(self.outcomes, self.warnings), self.slots)
     }
@@ -160,12 +160,12 @@ impl PlanRun<'_, '_> {
         gathered.push(index as u32, &row, keys, ivs, &self.slots, capacity)
     }
 
-    /// Returns the place of a key in the engines' key column.
+    /// Returns the position of a key in the engines' key column.
     fn key(&self, source: KeySource) -> KeySource {
         match source {
             KeySource::Table(index) if index >= Batch::FIRST_OUTSIDE => {
-                let place = self.plan.snapshot.keys.len() + (index - Batch::FIRST_OUTSIDE) as usize;
-                u32::try_from(place).map_or(NO_KEY, KeySource::Table)
+                let position = self.plan.snapshot.keys.len() + (index - Batch::FIRST_OUTSIDE) as usize;
+                u32::try_from(position).map_or(NO_KEY, KeySource::Table)
             }
             other => other,
         }
@@ -197,11 +197,11 @@ impl PlanRun<'_, '_> {
             }
             let row = BatchRow::at(self.batch, index as usize);
             match (row.output, gathered.output[local]) {
-                (OutputSink::Output(to), OutputSink::Output(own)) => {
-                    copy(own.slice(from.output), to.slice_mut(part.output));
+                (OutputSink::Output(to), OutputSink::Output(span)) => {
+                    copy(span.slice(from.output), to.slice_mut(part.output));
                 }
-                (OutputSink::Slot(slot), OutputSink::Slot(own)) => {
-                    let secret = from.slots.get(own);
+                (OutputSink::Slot(slot), OutputSink::Slot(group_slot)) => {
+                    let secret = from.slots.get(group_slot);
                     copy(secret, self.slots.fill(slot, secret.map_or(0, <[u8]>::len)));
                 }
                 _ => {}

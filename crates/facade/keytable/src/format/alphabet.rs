@@ -57,12 +57,12 @@ impl Alphabet {
         seen.sort_unstable();
         if let Some(at) = seen.windows(2).position(|pair| pair[0] == pair[1]) {
             let twice = seen[at];
-            let at = characters.iter().rposition(|own| *own == twice).unwrap_or_default();
+            let at = characters.iter().rposition(|character| *character == twice).unwrap_or_default();
             return Err(FormatError::Twice { at });
         }
         for (numeral, character) in (0..=u16::MAX).zip(&characters) {
             match ascii.get_mut(*character as usize) {
-                Some(place) => *place = Some(numeral),
+                Some(entry) => *entry = Some(numeral),
                 None => others.push((*character, numeral)),
             }
         }
@@ -114,7 +114,7 @@ impl Alphabet {
         match self.ascii.get(character as usize) {
             Some(numeral) => *numeral,
             None => {
-                let at = self.others.binary_search_by_key(&character, |(own, _)| *own).ok()?;
+                let at = self.others.binary_search_by_key(&character, |(known, _)| *known).ok()?;
                 Some(self.others[at].1)
             }
         }

@@ -10,12 +10,12 @@ fn numerals(format: &TokenFormat, text: &str) -> Result<Vec<u8>, FormatError> {
 fn written(format: &TokenFormat, text: &str, numerals: &[u8]) -> Result<String, FormatError> {
     let mut out = b"before ".to_vec();
     let written = format.write(text, numerals, &mut out);
-    let own = String::from_utf8(out).unwrap().strip_prefix("before ").unwrap().to_owned();
-    assert!(own.len() <= format.max_len(text.len()));
+    let token = String::from_utf8(out).unwrap().strip_prefix("before ").unwrap().to_owned();
+    assert!(token.len() <= format.max_len(text.len()));
     if written.is_err() {
-        assert_eq!(own, "");
+        assert_eq!(token, "");
     }
-    written.map(|()| own)
+    written.map(|()| token)
 }
 
 /// Checks by the definition of ISO/IEC 7812-1 annex B.
@@ -60,11 +60,11 @@ fn tokens_of_card_numbers_have_a_check_digit() {
         let format =
             TokenFormat::new(Alphabet::digits()).keep_first(5).keep_last(keep_last).with_luhn().unwrap();
         for text in ["4111111111111111", "5555555555554444", "378282246310005"] {
-            let own = numerals(&format, text).unwrap();
-            assert_eq!(own.len(), text.len() - 6 - keep_last);
-            assert_eq!(written(&format, text, &own).unwrap(), text);
+            let digits = numerals(&format, text).unwrap();
+            assert_eq!(digits.len(), text.len() - 6 - keep_last);
+            assert_eq!(written(&format, text, &digits).unwrap(), text);
             for shift in 1..10 {
-                let others: Vec<u8> = own.iter().map(|digit| (digit + shift) % 10).collect();
+                let others: Vec<u8> = digits.iter().map(|digit| (digit + shift) % 10).collect();
                 let token = written(&format, text, &others).unwrap();
                 assert!(has_luhn(&token) && token != text, "{token}");
                 assert_eq!(
@@ -73,7 +73,7 @@ fn tokens_of_card_numbers_have_a_check_digit() {
                 );
                 // A token is a text of the format, and gives its numerals back.
                 assert_eq!(numerals(&format, &token).unwrap(), others);
-                assert_eq!(written(&format, &token, &own).unwrap(), text);
+                assert_eq!(written(&format, &token, &digits).unwrap(), text);
             }
         }
         assert_eq!(numerals(&format, "4111111111111112"), Err(FormatError::CheckSum));
@@ -113,9 +113,9 @@ fn alphabets_have_two_to_all_characters_once() {
     assert_eq!((format.radix(), format.radix_bytes()), (65_536, [0, 1, 0, 0]));
     let last = all.chars().last().unwrap();
     let text: String = ['a', last, '\0', '日'].iter().collect();
-    let own = numerals(&format, &text).unwrap();
-    assert_eq!((own.len(), &own[2..6]), (8, &[0xFF, 0xFF, 0, 0][..]));
-    assert_eq!(written(&format, &text, &own).unwrap(), text);
+    let values = numerals(&format, &text).unwrap();
+    assert_eq!((values.len(), &values[2..6]), (8, &[0xFF, 0xFF, 0, 0][..]));
+    assert_eq!(written(&format, &text, &values).unwrap(), text);
     assert!(Alphabet::new(&(all + "\u{10FFFF}")).is_err());
     let beyond = TokenFormat::new(Alphabet::new("01").unwrap());
     assert_eq!(

@@ -164,8 +164,9 @@ mod tests {
                 let is_broken = policy.breaks(&victim).is_some() || victim.breaks(&policy).is_some();
                 let both = policy.clone().allow(victim.operations.clone()).with([other]);
                 let both = both.ivs(victim.ivs.clone());
-                let fitting =
-                    KeyType::ALL.into_iter().filter(|own| algorithm.suits(*own) && other.suits(*own));
+                let fitting = KeyType::ALL
+                    .into_iter()
+                    .filter(|key_type| algorithm.suits(*key_type) && other.suits(*key_type));
                 for key_type in fitting.filter(|_| is_broken) {
                     assert!(both.check(key_type).is_err(), "{name} beside {other:?} under {key_type}");
                 }

@@ -174,23 +174,23 @@ impl KeyTable {
     /// name counts.
     pub fn continue_uses_of(&self, old: &Self) {
         let mut counted: HashMap<KeyIdentity, Vec<Arc<KeyEntry>>> = HashMap::new();
-        for (_, own) in old.read().keys.iter() {
-            counted.entry(own.identity).or_default().push(Arc::clone(&own.entry));
+        for (_, key) in old.read().keys.iter() {
+            counted.entry(key.identity).or_default().push(Arc::clone(&key.entry));
         }
         let mut state = self.write();
         let mut changed = Vec::new();
-        for (index, own) in state.keys.iter() {
-            let Some(known) = counted.get(&own.identity) else { continue };
+        for (index, key) in state.keys.iter() {
+            let Some(known) = counted.get(&key.identity) else { continue };
             // Two lines of a key file may hold one key under different policies, each with uses of its own.
-            let namesake = known.iter().find(|entry| entry.name == own.entry.name);
+            let namesake = known.iter().find(|entry| entry.name == key.entry.name);
             let Some(before) = namesake.or(known.first()) else { continue };
-            let KeyEntry { name, key_type, policy, .. } = &*own.entry;
+            let KeyEntry { name, key_type, policy, .. } = &*key.entry;
             let (name, policy) = (Arc::clone(name), Arc::clone(policy));
             let uses = before.uses.under(&policy);
             let entry = Arc::new(KeyEntry { name, key_type: *key_type, policy, uses });
-            changed.push((index, TableKey { entry, ..own.clone() }));
+            changed.push((index, TableKey { entry, ..key.clone() }));
         }
-        changed.into_iter().for_each(|(index, own)| state.keys.set(index, Some(own)));
+        changed.into_iter().for_each(|(index, key)| state.keys.set(index, Some(key)));
     }
 
     /// Returns the index of a name.
@@ -203,7 +203,7 @@ impl KeyTable {
     #[must_use]
     pub fn name(&self, index: u32) -> Option<Arc<str>> {
         let state = self.read();
-        let local = || state.keys.get(index).map(|own| Arc::clone(&own.entry.name));
+        let local = || state.keys.get(index).map(|key| Arc::clone(&key.entry.name));
         state.held.name(index).or_else(local)
     }
 
@@ -226,7 +226,7 @@ impl KeyTable {
     /// Returns the names of the local keys, by index.
     #[must_use]
     pub fn names(&self) -> Vec<(u32, Arc<str>)> {
-        self.read().keys.iter().map(|(index, own)| (index, Arc::clone(&own.entry.name))).collect()
+        self.read().keys.iter().map(|(index, key)| (index, Arc::clone(&key.entry.name))).collect()
     }
 
     /// Returns the number of keys.
@@ -299,14 +299,14 @@ impl KeyEntry {
 }
 
 impl KeyTableState {
-    fn add(&mut self, own: TableKey) -> Result<u32, TableError> {
-        let name = &own.entry.name;
+    fn add(&mut self, key: TableKey) -> Result<u32, TableError> {
+        let name = &key.entry.name;
         if self.names.contains_key(name) {
             return Err(TableError::NameTaken { name: name.to_string() });
         }
         let index = self.free.pop().or_else(|| self.keys.next_index()).ok_or(TableError::Full)?;
         self.names.insert(Arc::clone(name), index);
-        self.keys.set(index, Some(own));
+        self.keys.set(index, Some(key));
         Ok(index)
     }
 

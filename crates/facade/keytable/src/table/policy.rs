@@ -148,9 +148,14 @@ impl KeyPolicy {
     pub fn any_data(key_type: KeyType) -> Self {
         use KeyOperation::{Decrypt, Encrypt, Mac, TranslateFrom, TranslateTo};
         let is_wrap = |algorithm: &KeyAlgorithm| algorithm.is_wrap();
-        let own = Self { is_callers_own: true, ..Self::new() };
-        own.allow([Encrypt, Decrypt, Mac, TranslateFrom, TranslateTo])
-            .with(KeyAlgorithm::ALL.into_iter().filter(|own| own.suits(key_type) && !is_wrap(own)))
+        let policy = Self { is_callers_own: true, ..Self::new() };
+        policy
+            .allow([Encrypt, Decrypt, Mac, TranslateFrom, TranslateTo])
+            .with(
+                KeyAlgorithm::ALL
+                    .into_iter()
+                    .filter(|algorithm| algorithm.suits(key_type) && !is_wrap(algorithm)),
+            )
             .ivs([IvRule::Callers, IvRule::Random, IvRule::Zero])
     }
 
@@ -325,7 +330,7 @@ impl KeyPolicy {
         let is_legacy = self.does(KeyAlgorithm::LegacyEcb) || self.does(KeyAlgorithm::LegacyCbc);
         let one_type = matches!(self.unwraps[..], [(only, _)] if only.is_des_family());
         if is_legacy && self.may(Unwrap) && !one_type {
-            let found: Vec<String> = self.unwraps.iter().map(|(own, _)| own.to_string()).collect();
+            let found: Vec<String> = self.unwraps.iter().map(|(key_type, _)| key_type.to_string()).collect();
             return Err(PolicyError::LegacyTypes { found: found.join(", ") });
         }
         if self.may(Unwrap) { self.check_types() } else { Ok(()) }
@@ -365,7 +370,7 @@ impl KeyPolicy {
 
     /// The policy of a key of `key_type` that comes out of this one.
     pub(crate) fn of_unwrapped(&self, key_type: KeyType) -> Option<&Arc<Self>> {
-        self.unwraps.iter().find(|(own, _)| *own == key_type).map(|(_, policy)| policy)
+        self.unwraps.iter().find(|(known, _)| *known == key_type).map(|(_, policy)| policy)
     }
 }
 

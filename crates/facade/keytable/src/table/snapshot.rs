@@ -63,21 +63,21 @@ impl TableSnapshot {
         self.entries.get(index as usize)?.as_deref()
     }
 
-    fn push(&mut self, own: Option<&TableKey>) {
+    fn push(&mut self, key: Option<&TableKey>) {
         let last = self.rights.len() - 1;
-        self.rights.insert(last, own.map_or(RightSet::NONE, |own| own.rights));
-        self.keys.push(own.map_or_else(no_key, |own| own.key.clone()));
-        self.entries.push(own.map(|own| Arc::clone(&own.entry)));
+        self.rights.insert(last, key.map_or(RightSet::NONE, |key| key.rights));
+        self.keys.push(key.map_or_else(no_key, |key| key.key.clone()));
+        self.entries.push(key.map(|key| Arc::clone(&key.entry)));
     }
 
-    fn set(&mut self, index: u32, own: Option<&TableKey>) {
+    fn set(&mut self, index: u32, key: Option<&TableKey>) {
         let index = index as usize;
         if index == self.keys.len() {
-            return self.push(own);
+            return self.push(key);
         }
-        self.rights[index] = own.map_or(RightSet::NONE, |own| own.rights);
-        self.keys[index] = own.map_or_else(no_key, |own| own.key.clone());
-        self.entries[index] = own.map(|own| Arc::clone(&own.entry));
+        self.rights[index] = key.map_or(RightSet::NONE, |key| key.rights);
+        self.keys[index] = key.map_or_else(no_key, |key| key.key.clone());
+        self.entries[index] = key.map(|key| Arc::clone(&key.entry));
     }
 }
 
@@ -93,7 +93,7 @@ impl TableKeys {
 
     /// The keys that are there, by index.
     pub(super) fn iter(&self) -> impl Iterator<Item = (u32, &TableKey)> {
-        (0..).zip(&self.all).filter_map(|(index, own)| Some((index, own.as_ref()?)))
+        (0..).zip(&self.all).filter_map(|(index, key)| Some((index, key.as_ref()?)))
     }
 
     /// Returns the index behind all others; None if no index is left.
@@ -102,10 +102,10 @@ impl TableKeys {
     }
 
     /// Puts a key at an index that is there, or at the next one.
-    pub(super) fn set(&mut self, index: u32, own: Option<TableKey>) {
+    pub(super) fn set(&mut self, index: u32, key: Option<TableKey>) {
         match self.all.get_mut(index as usize) {
-            Some(place) => *place = own,
-            None => self.all.push(own),
+            Some(entry) => *entry = key,
+            None => self.all.push(key),
         }
         self.waiting.insert(index);
         self.catch_up();
@@ -133,15 +133,15 @@ impl TableKeys {
     #[cfg(test)]
     pub(super) fn copied(&self) -> Arc<TableSnapshot> {
         let mut copy = TableSnapshot::default();
-        self.all.iter().for_each(|own| copy.push(own.as_ref()));
+        self.all.iter().for_each(|key| copy.push(key.as_ref()));
         Arc::new(copy)
     }
 
     /// The keys that the records name, as they are now, and the columns that name them there.
     pub(super) fn gather(&self, records: &Records<'_>) -> (Arc<TableSnapshot>, KeyColumns) {
         let mut gathering =
-            Gathering { keys: self, snapshot: TableSnapshot::default(), places: HashMap::new() };
-        let columns = [&records.key, &records.second_key].map(|own| gathering.column(own, records.len));
+            Gathering { keys: self, snapshot: TableSnapshot::default(), positions: HashMap::new() };
+        let columns = [&records.key, &records.second_key].map(|column| gathering.column(column, records.len));
         (Arc::new(gathering.snapshot), columns)
     }
 }
@@ -149,34 +149,34 @@ impl TableKeys {
 struct Gathering<'k> {
     keys: &'k TableKeys,
     snapshot: TableSnapshot,
-    /// The place in the snapshot of each index that was named.
-    places: HashMap<u32, u32>,
+    /// The position in the snapshot of each index that was named.
+    positions: HashMap<u32, u32>,
 }
 
 impl Gathering<'_> {
-    fn column(&mut self, own: &Column<'_, KeySource>, len: usize) -> Column<'static, KeySource> {
-        match own {
-            Column::One(source) => Column::One(self.place(*source)),
-            _ => Column::Each(own.cursor().take(len).map(|source| self.place(source)).collect()),
+    fn column(&mut self, column: &Column<'_, KeySource>, len: usize) -> Column<'static, KeySource> {
+        match column {
+            Column::One(source) => Column::One(self.gather_key(*source)),
+            _ => Column::Each(column.cursor().take(len).map(|source| self.gather_key(source)).collect()),
         }
     }
 
-    fn place(&mut self, source: KeySource) -> KeySource {
+    fn gather_key(&mut self, source: KeySource) -> KeySource {
         let KeySource::Table(index) = source else { return source };
         if index >= Batch::FIRST_OUTSIDE {
             return source;
         }
         // A gathered snapshot never has this many keys.
-        let Some(own) = self.keys.get(index) else {
+        let Some(key) = self.keys.get(index) else {
             return KeySource::Table(Batch::FIRST_OUTSIDE - 1);
         };
         let next = self.snapshot.keys.len() as u32;
-        let place = *self.places.entry(index).or_insert(next);
+        let position = *self.positions.entry(index).or_insert(next);
         // Two records of one key share its copy.
-        if place == next {
-            self.snapshot.push(Some(own));
+        if position == next {
+            self.snapshot.push(Some(key));
         }
-        KeySource::Table(place)
+        KeySource::Table(position)
     }
 }
 
@@ -243,8 +243,8 @@ mod tests {
             let builder = batch_of(&[name, 3, name, 77]);
             let (seen, columns) = table.begin(&builder.batch().records);
             gathered += seen.keys.len();
-            let Some([Column::Each(places), _]) = columns else { panic!("{columns:?}") };
-            assert_eq!(places[..], [0, 1, 0, 2].map(KeySource::Table));
+            let Some([Column::Each(sources), _]) = columns else { panic!("{columns:?}") };
+            assert_eq!(sources[..], [0, 1, 0, 2].map(KeySource::Table));
         }
         // Three, and the first, which a record without a second key names in its column.
         assert_eq!(gathered, 4 * KEYS as usize, "a batch gets the keys that it names");

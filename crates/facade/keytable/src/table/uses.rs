@@ -62,7 +62,8 @@ impl KeyUses {
 
     /// Returns the same counts under another policy.
     pub(super) fn under(&self, policy: &KeyPolicy) -> Self {
-        let records = |max| self.records.as_ref().map_or_else(|| UseLimit::new(max), |own| own.under(max));
+        let records =
+            |max| self.records.as_ref().map_or_else(|| UseLimit::new(max), |limit| limit.under(max));
         Self {
             records: policy.max_uses.map(records),
             gcm: self.gcm.under(max_gcm(policy)),

@@ -205,8 +205,8 @@ fn one_task_with_random_ivs_keeps_refused_records_in_their_places() {
     use Status::{Done, UnknownKey, WrongKeyType};
     assert_eq!(outcome.statuses(), [WrongKeyType, Done, UnknownKey, Done]);
     assert!(outcome.iv(&batch, 0).is_none() && outcome.iv(&batch, 1) != outcome.iv(&batch, 3));
-    let places = outcome.output().chunks(16).map(|place| place.iter().any(|byte| *byte != 0));
-    assert!(places.eq([false, true, false, true]), "what is refused gets no IV either");
+    let filled = outcome.output().chunks(16).map(|iv| iv.iter().any(|byte| *byte != 0));
+    assert!(filled.eq([false, true, false, true]), "what is refused gets no IV either");
 }
 
 #[test]
@@ -318,9 +318,9 @@ fn a_key_for_gcm_encrypts_by_cbc_under_random_ivs_only() {
 /// A caller who unwraps a key does not have its bytes, so the exception for a caller's own keys does not hold.
 #[test]
 fn an_unwrapped_key_is_nobody_s_own() {
-    let own = KeyPolicy::any_data(KeyType::Aes128);
-    assert_eq!(own.check(KeyType::Aes128), Ok(()));
-    let wrapping = KeyPolicy::unwrapping(KeyAlgorithm::Kw, KeyType::Aes128, own);
+    let data_policy = KeyPolicy::any_data(KeyType::Aes128);
+    assert_eq!(data_policy.check(KeyType::Aes128), Ok(()));
+    let wrapping = KeyPolicy::unwrapping(KeyAlgorithm::Kw, KeyType::Aes128, data_policy);
     assert!(matches!(wrapping.check(KeyType::Aes256), Err(PolicyError::Unwrapped { .. })));
     let foreseen =
         KeyPolicy::new().allow([KeyOperation::Encrypt]).with([KeyAlgorithm::Cbc, KeyAlgorithm::Gcm]);

@@ -77,16 +77,16 @@ fn unwrapped_data(key_type: KeyType) -> KeyPolicy {
     let algorithms = [KeyAlgorithm::Cbc, KeyAlgorithm::HmacSha1, KeyAlgorithm::HmacSha256];
     KeyPolicy::new()
         .allow([KeyOperation::Encrypt, KeyOperation::Decrypt, KeyOperation::Mac])
-        .with(algorithms.into_iter().filter(|own| own.suits(key_type)))
+        .with(algorithms.into_iter().filter(|algorithm| algorithm.suits(key_type)))
         .ivs([IvRule::Callers, IvRule::Random, IvRule::Zero])
 }
 
 /// A table with one key of every type that may do anything with data.
 fn open_table() -> (KeyTable, [u32; KeyType::ALL.len()]) {
     let table = KeyTable::new();
-    let indices = KeyType::ALL.map(|own| {
-        let policy = KeyPolicy::any_data(own).weak_keys(WeakKeyRule::Allow);
-        table.insert(own.to_string(), own, secret(own, 1), policy).unwrap().index
+    let indices = KeyType::ALL.map(|key_type| {
+        let policy = KeyPolicy::any_data(key_type).weak_keys(WeakKeyRule::Allow);
+        table.insert(key_type.to_string(), key_type, secret(key_type, 1), policy).unwrap().index
     });
     (table, indices)
 }

@@ -117,7 +117,7 @@ fn all_paths_agree_under_random_policies() {
         by_task += usize::from(is_by_task(&builder.batch(), &snapshot()));
         let statuses =
             drawn.compare_paths(accelerator()).unwrap_or_else(|error| panic!("round {round}: {error}"));
-        let count = |status| statuses.iter().filter(|own| **own == status).count();
+        let count = |status| statuses.iter().filter(|found| **found == status).count();
         refused += count(Status::Forbidden) + count(Status::IvForbidden);
         used_up += count(Status::KeyUsedUp);
     }

@@ -35,8 +35,10 @@ use Status::{Done, KeyUsedUp};
 fn the_first_records_get_what_is_left() {
     for is_mixed in [false, true] {
         let table = KeyTable::new();
-        let (few, many) =
-            (limited("few", &table, |own| own.max_uses(5)), limited("many", &table, |own| own.max_uses(100)));
+        let (few, many) = (
+            limited("few", &table, |policy| policy.max_uses(5)),
+            limited("many", &table, |policy| policy.max_uses(100)),
+        );
         let mut builder = BatchBuilder::new();
         if is_mixed {
             builder.add(BatchEntry::new(BatchTask::mac(oarlock_core::MacAlg::Aes128Cmac)).key(many)).unwrap();
@@ -44,20 +46,20 @@ fn the_first_records_get_what_is_left() {
         for key in [few, few, many, few] {
             builder.add(encrypt().key(key)).unwrap();
         }
-        let own = builder.len() - 4;
+        let first = builder.len() - 4;
         assert!(run(&table, &builder).is_all_done());
         assert_eq!(info(&table, few).uses_left, Some(2));
-        assert_eq!(run(&table, &builder).statuses()[own..], [Done, Done, Done, KeyUsedUp]);
-        assert_eq!(run(&table, &builder).statuses()[own..], [KeyUsedUp, KeyUsedUp, Done, KeyUsedUp]);
+        assert_eq!(run(&table, &builder).statuses()[first..], [Done, Done, Done, KeyUsedUp]);
+        assert_eq!(run(&table, &builder).statuses()[first..], [KeyUsedUp, KeyUsedUp, Done, KeyUsedUp]);
         assert_eq!(info(&table, few).uses_left, Some(0));
-        assert_eq!(info(&table, many).uses_left, Some(100 - 3 * (1 + own as u64)));
+        assert_eq!(info(&table, many).uses_left, Some(100 - 3 * (1 + first as u64)));
     }
 }
 
 #[test]
 fn a_refused_record_is_not_counted() {
     let table = KeyTable::new();
-    let key = limited("key", &table, |own| own.max_uses(3));
+    let key = limited("key", &table, |policy| policy.max_uses(3));
     let mut builder = BatchBuilder::new();
     builder.add(encrypt().key(key).iv(EntryIv::KeyItself)).unwrap();
     builder.add(BatchEntry::new(BatchTask::encrypt(BlockCipher::Des)).key(key).iv(EntryIv::Zero)).unwrap();
@@ -69,8 +71,10 @@ fn a_refused_record_is_not_counted() {
 #[test]
 fn a_translation_counts_for_both_keys_or_for_none() {
     let table = KeyTable::new();
-    let (from, to) =
-        (limited("from", &table, |own| own.max_uses(9)), limited("to", &table, |own| own.max_uses(2)));
+    let (from, to) = (
+        limited("from", &table, |policy| policy.max_uses(9)),
+        limited("to", &table, |policy| policy.max_uses(2)),
+    );
     let translate = BatchEntry::new(BatchTask::translate(BlockCipher::Aes128, BlockCipher::Aes128))
         .iv(EntryIv::Bytes(&[0; 16]))
         .second_iv(EntryIv::Bytes(&[1; 16]))
@@ -90,7 +94,7 @@ fn a_translation_counts_for_both_keys_or_for_none() {
 #[test]
 fn batches_at_the_same_time_never_exceed_what_is_left() {
     let table = KeyTable::new();
-    let key = limited("key", &table, |own| own.max_uses(1_000));
+    let key = limited("key", &table, |policy| policy.max_uses(1_000));
     let mut builder = BatchBuilder::new();
     for _ in 0..7 {
         builder.add(encrypt().key(key)).unwrap();
@@ -140,7 +144,7 @@ fn a_batch_that_is_run_again_elsewhere_is_counted_once() {
     let accelerator = builder.build().unwrap();
     flag.store(true, Ordering::Relaxed);
     let table = KeyTable::new();
-    let key = limited("key", &table, |own| own.max_uses(3));
+    let key = limited("key", &table, |policy| policy.max_uses(3));
     let mut batch = BatchBuilder::new();
     for _ in 0..3 {
         batch.add(encrypt().key(key)).unwrap();
@@ -154,7 +158,7 @@ fn a_batch_that_is_run_again_elsewhere_is_counted_once() {
 #[test]
 fn gcm_with_random_ivs_stops_across_batches_for_every_iv() {
     let table = KeyTable::new();
-    let key = limited("key", &table, |own| own.max_random_gcm(3));
+    let key = limited("key", &table, |policy| policy.max_random_gcm(3));
     let free = table
         .insert(
             "free",
