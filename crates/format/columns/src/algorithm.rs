@@ -251,7 +251,7 @@ pub fn parse_tokens(name: &str) -> Result<FpeAlg, ColumnError> {
 
 /// Finds the value of `all` that is displayed as `name`.
 fn find<T: fmt::Display + Copy>(what: &'static str, all: &[T], name: &str) -> Result<T, ColumnError> {
-    let found = all.iter().find(|own| own.to_string() == name).copied();
+    let found = all.iter().find(|candidate| candidate.to_string() == name).copied();
     found.ok_or_else(|| {
         let names: Vec<String> = all.iter().map(ToString::to_string).collect();
         ColumnError::UnknownName { what, expected: names.join(", "), found: name.to_owned() }

@@ -73,7 +73,7 @@ pub fn verify_mac(
     let mut verdicts = Verdicts::new(expected);
     for row in 0..expected {
         let found = codes.value(row)?;
-        verdicts.push(computed.result(row).map(|own| Some(own?.ct_eq(found?).into())));
+        verdicts.push(computed.result(row).map(|code| Some(code?.ct_eq(found?).into())));
     }
     verdicts.finish(on_error)
 }
@@ -135,7 +135,7 @@ impl ColumnOperation for DigestRows<'_> {
         value: Span,
         records: &mut BatchRecords,
     ) -> Result<Span, RowError> {
-        let output = records.place(self.len)?;
+        let output = records.reserve(self.len)?;
         records.push(NewRecord::new(value, output));
         Ok(output)
     }

@@ -114,7 +114,7 @@ impl BatchRecords {
 
     /// Reserves the next `len` bytes of the output.
     #[inline]
-    pub(crate) fn place(&mut self, len: usize) -> Result<Span, RowFault> {
+    pub(crate) fn reserve(&mut self, len: usize) -> Result<Span, RowFault> {
         let span = Span::new(self.output_len, len).ok_or(RowFault::TooLong)?;
         self.output_len += len;
         Ok(span)

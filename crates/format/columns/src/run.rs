@@ -117,8 +117,8 @@ fn run_rows(
 ) -> Result<Computed, ColumnError> {
     let mut max_len = 0_usize;
     for row in values.rows_from(0) {
-        if let Some(place) = values.place(row)? {
-            max_len = max_len.saturating_add(operation.max_result_len(place.len));
+        if let Some(span) = values.span(row)? {
+            max_len = max_len.saturating_add(operation.max_result_len(span.len));
         }
     }
     // All memory at once: a plaintext would be left behind where a vector grows out of its memory.
@@ -142,7 +142,7 @@ struct Chunk {
     end: usize,
     /// The rows with a value.
     rows: Vec<(usize, ValueSpan)>,
-    /// The place of each result, or the fault of the row, for the rows with a value.
+    /// The span of each result, or the fault of the row, for the rows with a value.
     results: Vec<Result<Span, RowFault>>,
     /// The values that are read in place: the number of their buffer, and the first byte and the end in it.
     in_place: Option<(u32, usize, usize)>,
@@ -164,22 +164,22 @@ impl Chunk {
         let (mut bytes, mut start, mut end) = (0, usize::MAX, 0);
         let mut is_one_buffer = true;
         for row in values.rows_from(first) {
-            if let Some(place) = values.place(row)? {
-                let len = place.len.saturating_add(operation.extra_len(row)?);
+            if let Some(span) = values.span(row)? {
+                let len = span.len.saturating_add(operation.extra_len(row)?);
                 let is_full = self.rows.len() == limits.rows || bytes + len > limits.bytes;
                 if is_full && !self.rows.is_empty() {
                     self.end = row;
                     break;
                 }
                 bytes = bytes.saturating_add(len);
-                (start, end) = (start.min(place.start), end.max(place.start + place.len));
-                is_one_buffer &= self.rows.first().is_none_or(|(_, own)| own.buffer == place.buffer);
-                self.rows.push((row, place));
+                (start, end) = (start.min(span.start), end.max(span.start + span.len));
+                is_one_buffer &= self.rows.first().is_none_or(|(_, other)| other.buffer == span.buffer);
+                self.rows.push((row, span));
             }
         }
         // A server gets all bytes between the first value and the last, so they must not be far apart.
         let is_near = end.saturating_sub(start) <= bytes.max(MAX_SPREAD * limits.bytes);
-        let buffer = self.rows.first().map(|(_, place)| place.buffer);
+        let buffer = self.rows.first().map(|(_, span)| span.buffer);
         self.in_place = buffer.filter(|_| is_one_buffer && is_near).map(|buffer| (buffer, start, end));
         Ok(())
     }
@@ -196,13 +196,13 @@ impl Chunk {
         }
         self.records.clear();
         self.results.clear();
-        for (index, (row, place)) in self.rows.iter().enumerate() {
-            let len = place.len.saturating_add(operation.extra_len(*row)?);
+        for (index, (row, span)) in self.rows.iter().enumerate() {
+            let len = span.len.saturating_add(operation.extra_len(*row)?);
             let value = match self.in_place {
                 _ if len > limits.value_bytes => Err(RowFault::TooLong),
                 // unreachable `None` because a chunk in place ends before 4 GiB
-                Some((_, start, _)) => Span::new(place.start - start, place.len).ok_or(RowFault::TooLong),
-                None => operation.gather(values.bytes(*place), &mut self.records),
+                Some((_, start, _)) => Span::new(span.start - start, span.len).ok_or(RowFault::TooLong),
+                None => operation.gather(values.bytes(*span), &mut self.records),
             };
             let added = match value {
                 Ok(value) => operation.add(*row, index, value, &mut self.records),
@@ -240,7 +240,7 @@ impl Chunk {
         let (statuses, output) = (self.outcome.statuses(), self.outcome.output());
         let per_row = operation.records_per_row();
         let mut record = 0;
-        for (index, (row, place)) in self.rows.iter().enumerate() {
+        for (index, (row, value_span)) in self.rows.iter().enumerate() {
             // The rows between those with a value are null.
             computed.push_nulls(row - computed.len());
             let span = match self.results[index] {
@@ -259,7 +259,7 @@ impl Chunk {
                 }
                 None => {
                     let output = span.slice(output).ok_or_else(too_short)?;
-                    let row = ChunkRow { index, value: values.bytes(*place) };
+                    let row = ChunkRow { index, value: values.bytes(*value_span) };
                     operation.push_result(&row, output, computed);
                 }
             }

@@ -157,7 +157,7 @@ impl ColumnOperation for TokenRows<'_> {
             }
             _ => Span { start: shared.start + RADIX_LEN, len: shared.len - RADIX_LEN },
         };
-        let output = records.place(value.len as usize)?;
+        let output = records.reserve(value.len as usize)?;
         let radix = Span { len: RADIX_LEN, ..shared };
         records.push(NewRecord { iv: Some(radix), aad: Some(tweak), ..NewRecord::new(value, output) });
         Ok(output)

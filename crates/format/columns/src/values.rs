@@ -181,9 +181,9 @@ impl<'a> ValueColumn<'a> {
         valid.into_iter().flatten().map(move |row| row + first).chain(all)
     }
 
-    /// Returns the place of the value of a row, or `None` if the row is null.
+    /// Returns the span of the value of a row, or `None` if the row is null.
     #[inline]
-    pub(crate) fn place(&self, row: usize) -> Result<Option<ValueSpan>, ColumnError> {
+    pub(crate) fn span(&self, row: usize) -> Result<Option<ValueSpan>, ColumnError> {
         let entry = match &self.dictionary {
             None => row,
             Some(rows) => {
@@ -196,8 +196,8 @@ impl<'a> ValueColumn<'a> {
         if self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(entry)) {
             return Ok(None);
         }
-        match self.layout.place(entry) {
-            Ok(place) => Ok(place),
+        match self.layout.span(entry) {
+            Ok(span) => Ok(span),
             Err(fault) => Err(ColumnError::Malformed { what: self.what, row, fault }),
         }
     }
@@ -205,13 +205,13 @@ impl<'a> ValueColumn<'a> {
     /// Returns the value of a row, or `None` if the row is null.
     #[inline]
     pub(crate) fn value(&self, row: usize) -> Result<Option<&'a [u8]>, ColumnError> {
-        Ok(self.place(row)?.map(|place| self.bytes(place)))
+        Ok(self.span(row)?.map(|span| self.bytes(span)))
     }
 
-    /// Returns the bytes of a place, which [`place`](Self::place) has returned.
+    /// Returns the bytes of a span that [`span`](Self::span) has returned.
     #[inline]
-    pub(crate) fn bytes(&self, place: ValueSpan) -> &'a [u8] {
-        &self.buffer(place.buffer)[place.start..place.start + place.len]
+    pub(crate) fn bytes(&self, span: ValueSpan) -> &'a [u8] {
+        &self.buffer(span.buffer)[span.start..span.start + span.len]
     }
 
     /// Returns a buffer by its number.
@@ -229,9 +229,9 @@ impl<'a> ValueColumn<'a> {
 }
 
 impl ValueLayout<'_> {
-    /// Returns the place of a value, or the fault of the array.
+    /// Returns the span of a value, or the fault of the array.
     #[inline]
-    fn place(&self, entry: usize) -> Result<Option<ValueSpan>, &'static str> {
+    fn span(&self, entry: usize) -> Result<Option<ValueSpan>, &'static str> {
         let (start, end) = match self {
             Self::Nothing => return Ok(None),
             Self::Fixed { width, .. } => (entry * width, (entry + 1) * width),
@@ -277,8 +277,8 @@ fn view_place(
     let len = view as u32;
     if len <= MAX_INLINE {
         let start = entry * size_of::<u128>() + size_of::<u32>();
-        let place = ValueSpan { buffer: INLINE_BUFFER, start, len: len as usize };
-        return if start + place.len <= inline.len() { Ok(place) } else { Err("there are too few views") };
+        let span = ValueSpan { buffer: INLINE_BUFFER, start, len: len as usize };
+        return if start + span.len <= inline.len() { Ok(span) } else { Err("there are too few views") };
     }
     let (number, start) = ((view >> 64) as u32, (view >> 96) as u32 as usize);
     let bytes = buffers.get(number as usize).ok_or("a view names a buffer that does not exist")?;

@@ -82,7 +82,7 @@ impl Columns {
     }
 
     fn name(&mut self, name: &str) -> usize {
-        let known = self.names.iter().position(|own| own == name);
+        let known = self.names.iter().position(|candidate| candidate == name);
         known.unwrap_or_else(|| {
             self.names.push(name.to_owned());
             self.names.len() - 1
@@ -122,7 +122,7 @@ impl Columns {
 
     fn write(&mut self, name: &str, what: ColumnOutput) -> Result<(), PlanError> {
         let column = self.name(name);
-        if self.writes.iter().any(|(own, _)| *own == column) {
+        if self.writes.iter().any(|(written, _)| *written == column) {
             return Err(PlanError::SameColumn { name: name.to_owned() });
         }
         self.writes.push((column, what));

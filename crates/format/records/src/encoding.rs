@@ -37,12 +37,12 @@ impl Encoding {
         let decoded = match self {
             Self::Hex if !text.len().is_multiple_of(2) => None,
             Self::Hex => {
-                let place = bytes.add(text.len() / 2);
-                decode_hex(text, place).then_some(text.len() / 2)
+                let out = bytes.add(text.len() / 2);
+                decode_hex(text, out).then_some(text.len() / 2)
             }
             Self::Base64 => {
-                let place = bytes.add(text.len() / 4 * 3);
-                base64ct::Base64::decode(text, place).ok().map(<[u8]>::len)
+                let out = bytes.add(text.len() / 4 * 3);
+                base64ct::Base64::decode(text, out).ok().map(<[u8]>::len)
             }
             Self::Text => std::str::from_utf8(text).ok().map(|text| {
                 bytes.extend(text.as_bytes());
@@ -58,9 +58,9 @@ impl Encoding {
         match self {
             Self::Hex => encode_hex(bytes, text.add(2 * bytes.len())),
             Self::Base64 => {
-                let place = text.add(bytes.len().div_ceil(3) * 4);
-                // unreachable because the place is exactly as long as the text
-                let encoded = base64ct::Base64::encode(bytes, place);
+                let out = text.add(bytes.len().div_ceil(3) * 4);
+                // unreachable because `out` is exactly as long as the text
+                let encoded = base64ct::Base64::encode(bytes, out);
                 debug_assert!(encoded.is_ok());
             }
             Self::Text => text.extend(bytes),

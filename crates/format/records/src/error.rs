@@ -21,7 +21,7 @@ pub struct UnknownName {
 impl UnknownName {
     /// Finds the value of `all` that is displayed as `name`.
     pub(crate) fn find<T: fmt::Display + Copy>(all: &[T], name: &str) -> Result<T, Self> {
-        let found = all.iter().find(|own| own.to_string() == name).copied();
+        let found = all.iter().find(|candidate| candidate.to_string() == name).copied();
         found.ok_or_else(|| {
             let names: Vec<String> = all.iter().map(ToString::to_string).collect();
             Self { expected: names.join(", "), found: name.to_owned() }

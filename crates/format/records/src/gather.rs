@@ -251,9 +251,9 @@ impl GatheredColumns {
     /// Adds the numerals of a text if the job makes tokens. Otherwise the text is the input itself.
     fn numerals(&mut self, row: &RowView<'_>, text: Span) -> Result<Span, RejectReason> {
         let Some((format, _)) = row.plan.job.format() else { return Ok(text) };
-        let own = text.slice(&self.data).and_then(|text| std::str::from_utf8(text).ok()).unwrap_or_default();
+        let text = text.slice(&self.data).and_then(|text| std::str::from_utf8(text).ok()).unwrap_or_default();
         self.numerals.clear();
-        let read = self.numerals.append(2 * own.len(), |out| format.read(own, out));
+        let read = self.numerals.append(2 * text.len(), |out| format.read(text, out));
         read.map_err(RejectReason::Format)?;
         let start = self.data.len();
         self.data.extend(&self.numerals);
@@ -307,10 +307,14 @@ impl GatheredColumns {
             | RowOperation::Tokenise { .. }
             | RowOperation::Detokenise { .. } => {}
         }
-        ResultSpans { result: self.place(result_len), iv: self.place(iv_len), tag: self.place(tag_len) }
+        ResultSpans {
+            result: self.reserve_output(result_len),
+            iv: self.reserve_output(iv_len),
+            tag: self.reserve_output(tag_len),
+        }
     }
 
-    fn place(&mut self, len: usize) -> Span {
+    fn reserve_output(&mut self, len: usize) -> Span {
         let start = self.output_len;
         self.output_len += len;
         if len > 0 { span(start, self.output_len) } else { Span::default() }

@@ -330,7 +330,8 @@ impl<F: Fn(&str) -> io::Result<Arc<dyn CounterStore>>> KeyFileLoader<F> {
     ) -> Result<(KeyPolicy, Option<LineEncryption>), KeyFault> {
         let mut operations = line.operations()?;
         if standing != VersionStanding::Newest {
-            operations.retain(|own| !matches!(own, KeyOperation::Encrypt | KeyOperation::TranslateTo));
+            operations
+                .retain(|operation| !matches!(operation, KeyOperation::Encrypt | KeyOperation::TranslateTo));
         }
         let algorithms = line.algorithms(key_type, &operations)?;
         let is_gcm = algorithms.contains(&KeyAlgorithm::Gcm);
@@ -405,11 +406,13 @@ impl<'a> KeyFileLine<'a> {
         match &self.algorithms {
             Some(words) => self::words("algorithms", &ALGORITHMS, words),
             None => {
-                let is_for_codes = operations.iter().all(|own| *own == KeyOperation::Mac);
-                let is_usual = |own: &KeyAlgorithm| {
-                    own.suits(key_type) && !ONLY_NAMED.contains(own) && (is_for_codes || !own.is_block_mac())
+                let is_for_codes = operations.iter().all(|operation| *operation == KeyOperation::Mac);
+                let is_usual = |algorithm: &KeyAlgorithm| {
+                    algorithm.suits(key_type)
+                        && !ONLY_NAMED.contains(algorithm)
+                        && (is_for_codes || !algorithm.is_block_mac())
                 };
-                Ok(ALGORITHMS.map(|(_, own)| own).into_iter().filter(is_usual).collect())
+                Ok(ALGORITHMS.map(|(_, algorithm)| algorithm).into_iter().filter(is_usual).collect())
             }
         }
     }
@@ -427,8 +430,8 @@ impl<'a> KeyFileLine<'a> {
 
     /// Returns the first bytes of counted nonces: `servers` if given, otherwise the line's own field.
     fn nonce_field(&self, servers: Option<[u8; 4]>, is_gcm: bool) -> Result<[u8; 4], KeyFault> {
-        let own = self.nonce_field.map(|text| parse_nonce_field(text).ok_or(KeyFault::BadNonceField));
-        match (servers, own.transpose()?) {
+        let from_line = self.nonce_field.map(|text| parse_nonce_field(text).ok_or(KeyFault::BadNonceField));
+        match (servers, from_line.transpose()?) {
             (Some(field), _) | (None, Some(field)) => Ok(field),
             (None, None) if is_gcm => Err(KeyFault::NoNonceField),
             (None, None) => Ok([0; 4]),
@@ -504,9 +507,9 @@ fn words<T: Clone>(field: &'static str, known: &[(&str, T)], words: &[String]) -
 }
 
 fn one_of<T: Clone>(field: &'static str, known: &[(&str, T)], word: &str) -> Result<T, KeyFault> {
-    let found = known.iter().find(|(own, _)| *own == word).map(|(_, value)| value.clone());
+    let found = known.iter().find(|(name, _)| *name == word).map(|(_, value)| value.clone());
     found.ok_or_else(|| {
-        let names: Vec<&str> = known.iter().map(|(own, _)| *own).collect();
+        let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
         KeyFault::Word { field, expected: names.join(", ") }
     })
 }
@@ -687,7 +690,11 @@ mod tests {
     #[test]
     fn only_a_key_for_nothing_else_makes_codes_of_blocks() {
         let policy = |key_type: &str, more: &str| {
-            let len = KeyType::ALL.into_iter().find(|own| own.to_string() == key_type).unwrap().key_len();
+            let len = KeyType::ALL
+                .into_iter()
+                .find(|candidate| candidate.to_string() == key_type)
+                .unwrap()
+                .key_len();
             let hex = &"0123456789abcdeffedcba987654321000112233445566778899aabbccddeeff"[..2 * len.unwrap()];
             let keys = load(&format!("{{\"type\":\"{key_type}\",\"hex\":\"{hex}\"{more}}}"))?;
             Ok::<_, String>(format!("{:?}", keys.table.info(0).unwrap().policy))

@@ -33,9 +33,9 @@ impl KeyFileText {
     /// A line is not a key, or the table rejects the key.
     pub fn parse(text: &[u8]) -> Result<Self, KeyFileError> {
         let loaded = load_keys(text, |_| Ok(Arc::new(ClosedCounter)))?;
-        let mut own = SecretBuffer::with_capacity(text.len());
-        own.extend(text);
-        Ok(Self { text: own, loaded })
+        let mut buffer = SecretBuffer::with_capacity(text.len());
+        buffer.extend(text);
+        Ok(Self { text: buffer, loaded })
     }
 
     /// Returns the table of the keys.
@@ -185,9 +185,12 @@ impl KeyFileLine<'_> {
     /// Returns the line of the same key as an older version.
     fn as_older(&self, name: String) -> Self {
         let stays = |operation: &str| {
-            self.operations.as_ref().is_none_or(|own| own.iter().any(|own| own == operation))
+            self.operations
+                .as_ref()
+                .is_none_or(|operations| operations.iter().any(|known| known == operation))
         };
-        let operations = OLDER_OPERATIONS.into_iter().filter(|own| stays(own)).map(str::to_owned).collect();
+        let operations =
+            OLDER_OPERATIONS.into_iter().filter(|operation| stays(operation)).map(str::to_owned).collect();
         Self {
             name: Some(name),
             operations: Some(operations),

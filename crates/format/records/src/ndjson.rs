@@ -106,7 +106,7 @@ impl<'l> ObjectReader<'l, '_> {
         let start = self.start + offset;
         let end = start + text.len();
         self.append_at = Some(end);
-        let Some(column) = self.columns.names.iter().position(|own| own == name) else { return };
+        let Some(column) = self.columns.names.iter().position(|candidate| candidate == name) else { return };
         // RFC 8259 section 4 leaves open which of two equal names counts. Another reader might take the other
         // value.
         if self.cells[column].kind != CellKind::Missing {

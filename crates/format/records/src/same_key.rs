@@ -46,7 +46,7 @@ impl SameKeyLine {
             return Some(if is_forgery { SameKeyDanger::Forgery } else { SameKeyDanger::Encryption });
         }
         let is_endangered =
-            self.encryption.zip(other.encryption).is_some_and(|(own, other)| own.endangers(&other));
+            self.encryption.zip(other.encryption).is_some_and(|(ours, other)| ours.endangers(&other));
         is_endangered.then_some(SameKeyDanger::Encryption)
     }
 }
@@ -78,10 +78,10 @@ impl LineEncryption {
 
 impl SameKeys {
     /// Adds a line. Returns an earlier line that must not be used together with it, and why.
-    pub(crate) fn add(&mut self, key: KeyIdentity, own: SameKeyLine) -> Option<(usize, SameKeyDanger)> {
+    pub(crate) fn add(&mut self, key: KeyIdentity, line: SameKeyLine) -> Option<(usize, SameKeyDanger)> {
         let known = self.0.entry(key).or_default();
-        let danger = known.iter().find_map(|other| Some((other.number, own.danger_beside(other)?)));
-        known.push(own);
+        let danger = known.iter().find_map(|other| Some((other.number, line.danger_beside(other)?)));
+        known.push(line);
         danger
     }
 }

@@ -68,8 +68,8 @@ pub(crate) struct RowPlacement {
 
 impl RowPlacement {
     fn new(plan: &FilePlan, start: usize, row: &RowSpan, cells: &[CellSpan; MAX_COLUMNS]) -> Self {
-        let mut own = [CellSpan::default(); MAX_WRITES];
-        for (cell, (column, _)) in own.iter_mut().zip(&plan.columns.writes) {
+        let mut written = [CellSpan::default(); MAX_WRITES];
+        for (cell, (column, _)) in written.iter_mut().zip(&plan.columns.writes) {
             *cell = cells[*column];
         }
         let mut dropped = [CellSpan::default(); MAX_DROPS];
@@ -77,8 +77,8 @@ impl RowPlacement {
             *cell = cells[*column];
         }
         let [start, end, next, append_at] =
-            [start, row.end, row.next, row.append_at].map(|place| place as u32);
-        Self { start, end, next, append_at, is_empty: row.is_empty, cells: own, dropped }
+            [start, row.end, row.next, row.append_at].map(|offset| offset as u32);
+        Self { start, end, next, append_at, is_empty: row.is_empty, cells: written, dropped }
     }
 
     fn range(&self) -> std::ops::Range<usize> {
@@ -153,7 +153,8 @@ impl<'w> ChunkWorker<'w> {
         self.rows.clear();
         self.blank_lines.clear();
         let mut cells = [CellSpan::default(); MAX_COLUMNS];
-        let is_full = |own: &Self| own.rows.len() == limits.rows || own.gathered.data_len() >= limits.bytes;
+        let is_full =
+            |worker: &Self| worker.rows.len() == limits.rows || worker.gathered.data_len() >= limits.bytes;
         while start < chunk.len() && !is_full(self) {
             let mut row = plan.row(chunk, start, &mut cells);
             if row.is_blank {

@@ -142,9 +142,9 @@ impl<'w> RowWriter<'w> {
             }
             // Insertion into an array of three: a row may have its columns in any order.
             let comes_before = |other: &&Option<u8>| other.is_some_and(|other| start(other) < start(write));
-            let place = order.iter().take_while(comes_before).count();
-            order[place..].rotate_right(1);
-            order[place] = Some(write);
+            let index = order.iter().take_while(comes_before).count();
+            order[index..].rotate_right(1);
+            order[index] = Some(write);
         }
         order
     }

@@ -169,8 +169,8 @@ fn values(format: FileFormat, file: &str) -> Vec<String> {
         let value = |line: &str| serde_json::from_str::<serde_json::Value>(line).unwrap()["v"].clone();
         return file.lines().map(|line| value(line).as_str().unwrap().to_owned()).collect();
     }
-    let place = file.lines().next().unwrap().split(',').position(|name| name == "v").unwrap();
-    file.lines().map(|line| line.split(',').nth(place).unwrap().to_owned()).collect()
+    let index = file.lines().next().unwrap().split(',').position(|name| name == "v").unwrap();
+    file.lines().map(|line| line.split(',').nth(index).unwrap().to_owned()).collect()
 }
 
 #[test]

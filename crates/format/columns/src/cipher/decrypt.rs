@@ -95,7 +95,7 @@ impl ColumnOperation for DecryptRows<'_> {
     ) -> Result<Span, RowError> {
         let parts = SealedParts::from_span(self.cipher, value)?;
         let aad = self.aad.store(row, records)?;
-        let output = records.place(parts.ciphertext.len as usize)?;
+        let output = records.reserve(parts.ciphertext.len as usize)?;
         let tag = self.cipher.aead().map(|_| parts.tag);
         let record = NewRecord::new(parts.ciphertext, output);
         records.push(NewRecord { iv: Some(parts.iv), aad, tag, ..record });

@@ -66,12 +66,12 @@ impl<'a> DerivedIvs<'a> {
         self.records.clear();
         self.ivs.clear();
         let max_len = ColumnKeys::limits(self.key).value_bytes;
-        for (row, place) in chunk.rows {
-            let len = place.len.saturating_add(self.row_id_len(*row)?).saturating_add(aad.extra_len(*row)?);
+        for (row, span) in chunk.rows {
+            let len = span.len.saturating_add(self.row_id_len(*row)?).saturating_add(aad.extra_len(*row)?);
             let added = if len > max_len {
                 Err(RowError::Row(RowFault::TooLong))
             } else {
-                self.add(*row, chunk.values.bytes(*place), aad)
+                self.add(*row, chunk.values.bytes(*span), aad)
             };
             match added {
                 Ok(()) => self.ivs.push(Ok([0; MAX_IV])),
@@ -106,7 +106,7 @@ impl<'a> DerivedIvs<'a> {
         }
         self.message.extend(value);
         let input = self.records.store(&self.message)?;
-        let output = self.records.place(ALGORITHM.tag_len())?;
+        let output = self.records.reserve(ALGORITHM.tag_len())?;
         self.records.push(NewRecord::new(input, output));
         Ok(())
     }

@@ -124,7 +124,7 @@ impl ColumnOperation for EncryptRows<'_> {
         let mut start = None;
         match &self.ivs {
             EncryptionIvs::Random => {
-                let iv = records.place(self.cipher.iv_len())?;
+                let iv = records.reserve(self.cipher.iv_len())?;
                 record.iv_from = Some(IvSource::Generated(OutputSink::Output(iv)));
                 result_len += self.cipher.iv_len();
                 start = Some(iv);
@@ -134,14 +134,14 @@ impl ColumnOperation for EncryptRows<'_> {
             EncryptionIvs::Zero => {}
         }
         if let ColumnCipher::Siv(_) = self.cipher {
-            let tag = records.place(self.cipher.tag_len())?;
+            let tag = records.reserve(self.cipher.tag_len())?;
             record.tag = Some(tag);
             start = Some(tag);
         }
-        let output = records.place(input.len as usize)?;
+        let output = records.reserve(input.len as usize)?;
         record.output = OutputSink::Output(output);
         if let ColumnCipher::Gcm(_) | ColumnCipher::GcmSiv(_) = self.cipher {
-            record.tag = Some(records.place(self.cipher.tag_len())?);
+            record.tag = Some(records.reserve(self.cipher.tag_len())?);
         }
         record.aad = self.aad.store(row, records)?;
         records.push(record);

@@ -62,8 +62,8 @@ impl<'a> TranslateRows<'a> {
     }
 
     fn add_whole(&self, parts: &SealedParts, records: &mut BatchRecords) -> Result<Span, RowError> {
-        let iv = records.place(self.to.iv_len())?;
-        let output = records.place(parts.ciphertext.len as usize)?;
+        let iv = records.reserve(self.to.iv_len())?;
+        let output = records.reserve(parts.ciphertext.len as usize)?;
         records.push(NewRecord {
             iv: Some(parts.iv),
             second_iv_from: Some(IvSource::Generated(OutputSink::Output(iv))),
@@ -82,13 +82,13 @@ impl<'a> TranslateRows<'a> {
         let aad = self.aad.store(row, records)?;
         let len = parts.ciphertext.len;
         let is_siv = matches!(self.to, ColumnCipher::Siv(_));
-        let iv = records.place(self.to.iv_len())?;
+        let iv = records.reserve(self.to.iv_len())?;
         let (output, tag) = match is_siv {
             true => {
-                let tag = records.place(self.to.tag_len())?;
-                (records.place(len as usize)?, tag)
+                let tag = records.reserve(self.to.tag_len())?;
+                (records.reserve(len as usize)?, tag)
             }
-            false => (records.place(len as usize)?, records.place(self.to.tag_len())?),
+            false => (records.reserve(len as usize)?, records.reserve(self.to.tag_len())?),
         };
         // AES-SIV has no IV, so it takes the empty one.
         let iv_from = if is_siv { IvSource::Given } else { IvSource::Generated(OutputSink::Output(iv)) };

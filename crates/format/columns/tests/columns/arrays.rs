@@ -33,10 +33,10 @@ fn every_type_of_array_gives_the_same_results() {
             for cipher in [ColumnCipher::AES128_GCM, ColumnCipher::AES128_CBC] {
                 assert_eq!(values_of(&round_trip(&keys, &array, cipher)), values, "{what} {cipher}");
             }
-            let own = values_of(&mac(&keys, &array, &hmac, OnError::Raise).unwrap().array);
-            let nulls = own.iter().zip(&values).filter(|(own, value)| own.is_some() != value.is_some());
+            let found = values_of(&mac(&keys, &array, &hmac, OnError::Raise).unwrap().array);
+            let nulls = found.iter().zip(&values).filter(|(code, value)| code.is_some() != value.is_some());
             assert_eq!(nulls.count(), 0, "{what}");
-            assert_eq!(*codes.get_or_insert_with(|| own.clone()), own, "{what}");
+            assert_eq!(*codes.get_or_insert_with(|| found.clone()), found, "{what}");
         }
     }
 }

@@ -84,8 +84,9 @@ fn associated_data_belongs_to_its_row() {
         let options = Encryption::new("aes128", cipher).aad(aad);
         let sealed = encrypt(&keys, &plain, &options, OnError::Raise).unwrap().array;
         for (row, sealed) in values_of(&sealed).iter().enumerate() {
-            let own = if is_column { aads[row].as_deref().unwrap() } else { b"cards.pan" };
-            let opened = sealed.as_ref().map(|sealed| open_single(&single, "aes128", cipher, sealed, own));
+            let row_aad = if is_column { aads[row].as_deref().unwrap() } else { b"cards.pan" };
+            let opened =
+                sealed.as_ref().map(|sealed| open_single(&single, "aes128", cipher, sealed, row_aad));
             assert_eq!(opened, values[row]);
         }
         let options = Decryption::new("aes128", cipher);

@@ -112,11 +112,11 @@ impl Holder for WatchedHolder {
         let len = batch.records.len;
         let column =
             |keys: &Column<'_, KeySource>| Column::Each(keys.cursor().take(len).map(local).collect());
-        let mut own = batch.clone();
-        own.records.keys = Vec::new().into();
-        (own.records.key, own.records.second_key) =
+        let mut held_batch = batch.clone();
+        held_batch.records.keys = Vec::new().into();
+        (held_batch.records.key, held_batch.records.second_key) =
             (column(&batch.records.key), column(&batch.records.second_key));
-        let outcome = self.table.run(&self.accelerator, &own)?;
+        let outcome = self.table.run(&self.accelerator, &held_batch)?;
         let mut outcomes = Outcomes::default();
         outcomes.reset_mixed(len, batch.records.output_len);
         let part = outcomes.part_mut(0);

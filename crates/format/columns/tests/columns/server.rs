@@ -53,13 +53,13 @@ impl TestServer {
         config.patience = Duration::from_secs(60);
         let accelerator = || Accelerator::builder().threads(1).lazy();
         let holder = RemoteHolder::new(config, accelerator().build().unwrap()).unwrap();
-        let own = accelerator().holder(Arc::new(holder.clone())).build().unwrap();
+        let accelerator = accelerator().holder(Arc::new(holder.clone())).build().unwrap();
         let table = KeyTable::new();
         for name in ["aes128", "given", "cbc", "hmac", "scarce", "nobody"] {
             table.insert_held(name, "server", name).unwrap();
         }
-        let keys = ColumnKeys::new(own.clone(), table);
-        let mut server = Self { runtime: None, directory, accelerator: own, holder, keys };
+        let keys = ColumnKeys::new(accelerator.clone(), table);
+        let mut server = Self { runtime: None, directory, accelerator, holder, keys };
         server.serve();
         server
     }

@@ -79,14 +79,14 @@ fn tokens_are_those_of_single_records_and_come_back() {
         (&wide, TokenFormat::new(Alphabet::new(&wide).unwrap())),
     ];
     for (seed, (characters, format)) in (90..).zip(&formats) {
-        for own in KEYS {
+        for key in KEYS {
             let texts = random_texts(seed, characters, 600, 16..=40);
             let tweaks = random_texts(seed + 100, "tweak", 600, 0..=40);
             let tweaks: Texts = tweaks.into_iter().map(|tweak| Some(tweak.unwrap_or_default())).collect();
             let tweak_array = array(&tweaks);
             let column = AssociatedData::Column(&tweak_array);
             for tweak in [AssociatedData::None, AssociatedData::Constant(b"cards.pan"), column] {
-                let options = TokenOptions::new(own.0, own.1, format).tweak(tweak);
+                let options = TokenOptions::new(key.0, key.1, format).tweak(tweak);
                 let tokens = tokenise(&keys, &array(&texts), &options, OnError::Raise).unwrap().array;
                 for (row, (token, text)) in texts_of(&tokens).iter().zip(&texts).enumerate() {
                     let own_tweak = match tweak {
@@ -95,7 +95,7 @@ fn tokens_are_those_of_single_records_and_come_back() {
                         _ => tweaks[row].as_deref().unwrap(),
                     };
                     let single =
-                        |text: &String| single_token(&single, own, format, own_tweak.as_bytes(), text);
+                        |text: &String| single_token(&single, key, format, own_tweak.as_bytes(), text);
                     assert_eq!(*token, text.as_ref().map(single), "row {row} of {format:?}");
                 }
                 let back = detokenise(&keys, &tokens, &options, OnError::Raise).unwrap().array;

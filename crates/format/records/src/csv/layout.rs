@@ -88,11 +88,13 @@ impl CsvLayout {
     }
 
     fn has(&self, column: usize) -> bool {
-        self.wanted.iter().any(|(_, own)| usize::from(*own) == column)
+        self.wanted.iter().any(|(_, wanted)| usize::from(*wanted) == column)
     }
 
     fn drops(&self, field: u32, columns: &Columns) -> bool {
-        self.wanted.iter().any(|(own, column)| *own == field && columns.drops.contains(&usize::from(*column)))
+        self.wanted.iter().any(|(wanted_field, column)| {
+            *wanted_field == field && columns.drops.contains(&usize::from(*column))
+        })
     }
 
     pub(crate) fn delimiter(&self) -> u8 {
@@ -106,7 +108,7 @@ impl CsvLayout {
         let (mut count, mut wanted) = (0, self.wanted.iter().peekable());
         for field in fields.by_ref() {
             // `wanted` is in the order of the fields, so each field costs one comparison.
-            if let Some((_, column)) = wanted.next_if(|(own, _)| *own == count) {
+            if let Some((_, column)) = wanted.next_if(|(wanted_field, _)| *wanted_field == count) {
                 cells[usize::from(*column)] = field;
             }
             count += 1;
@@ -175,7 +177,8 @@ fn control_character(name: &[u8]) -> Option<String> {
 fn find(names: &[String], columns: &Columns) -> Result<Vec<(u32, u8)>, PlanError> {
     let mut wanted = Vec::new();
     for (column, name) in columns.names.iter().enumerate() {
-        let mut fields = (0_u32..).zip(names).filter(|(_, own)| *own == name).map(|(field, _)| field);
+        let mut fields =
+            (0_u32..).zip(names).filter(|(_, candidate)| *candidate == name).map(|(field, _)| field);
         match (fields.next(), fields.next()) {
             (Some(field), None) => wanted.push((field, column as u8)),
             (Some(_), Some(_)) => return Err(PlanError::TwoColumns { name: name.clone() }),

@@ -62,8 +62,8 @@ fn ours(text: &[u8], start: usize) -> Read {
 fn texts(len: u32) -> impl Iterator<Item = Vec<u8>> {
     const CHARACTERS: [u8; 5] = *b"a,\"\n\r";
     (0..5_usize.pow(len)).map(move |number| {
-        let digit = |place| number / 5_usize.pow(place) % 5;
-        (0..len).map(|place| CHARACTERS[digit(place)]).collect()
+        let digit = |index| number / 5_usize.pow(index) % 5;
+        (0..len).map(|index| CHARACTERS[digit(index)]).collect()
     })
 }
 
@@ -72,12 +72,12 @@ fn every_short_text_is_read_as_character_by_character() {
     for text in (1..8).flat_map(texts) {
         let mut start = 0;
         while start < text.len() {
-            let (own, expected) = (ours(&text, start), naive(&text, start));
-            assert_eq!((own.1, own.2), (expected.1, expected.2), "{:?}", String::from_utf8_lossy(&text));
-            if own.2 {
-                assert_eq!(own.0, expected.0, "{:?}", String::from_utf8_lossy(&text));
+            let (found, expected) = (ours(&text, start), naive(&text, start));
+            assert_eq!((found.1, found.2), (expected.1, expected.2), "{:?}", String::from_utf8_lossy(&text));
+            if found.2 {
+                assert_eq!(found.0, expected.0, "{:?}", String::from_utf8_lossy(&text));
             }
-            start = own.1;
+            start = found.1;
         }
     }
 }
