@@ -82,7 +82,7 @@ impl<'i> AgreementBatch<'i> {
     /// Adds the servers that the names stand for now: all others may have been replaced.
     async fn add_new_servers(&mut self) {
         for server in self.inner.servers.renewed(self.inner.config.patience).await.iter() {
-            if !self.servers.iter().any(|own| Arc::ptr_eq(own, server)) {
+            if !self.servers.iter().any(|known| Arc::ptr_eq(known, server)) {
                 self.servers.push(Arc::clone(server));
             }
         }
@@ -144,7 +144,7 @@ impl<'i> AgreementBatch<'i> {
                 }
                 answer => {
                     // A server that is asked again replaces its former answer, so it cannot agree with itself.
-                    row.answers.retain(|(own, _)| *own != server_index);
+                    row.answers.retain(|(index, _)| *index != server_index);
                     row.answers.push((server_index, answer));
                 }
             }
@@ -235,7 +235,7 @@ impl AgreementRow {
         let class = |answer: &JobAnswer| -> Vec<usize> {
             self.answers
                 .iter()
-                .filter(|(_, own)| same(own, answer))
+                .filter(|(_, other)| same(other, answer))
                 .map(|(server_index, _)| *server_index)
                 .collect()
         };

@@ -122,11 +122,11 @@ impl<'i> ThresholdBatch<'i> {
         });
         match partial {
             Err(reason) => row.failure = Some(format!("{}: {reason}", server.address())),
-            Ok(own) => {
-                if row.partials.values().any(|partial| partial.index() == own.index()) {
+            Ok(signature) => {
+                if row.partials.values().any(|partial| partial.index() == signature.index()) {
                     row.failure = Some(format!("{}: another server has share {index} too", server.address()));
                 }
-                row.partials.insert(server_index, own);
+                row.partials.insert(server_index, signature);
             }
         }
     }
@@ -182,17 +182,17 @@ impl<'i> ThresholdBatch<'i> {
     fn check_rivals(&mut self, at: usize) {
         let row = &self.rows[at];
         let request = self.request(row);
-        let is_rival = |own: &PartialSignature| {
-            row.partials.values().filter(|other| other.index() == own.index()).count() > 1
+        let is_rival = |partial: &PartialSignature| {
+            row.partials.values().filter(|other| other.index() == partial.index()).count() > 1
         };
-        let is_wrong = |own: &PartialSignature| {
-            let proof = verify(&self.inner.checker, self.key, &request, std::slice::from_ref(own));
+        let is_wrong = |partial: &PartialSignature| {
+            let proof = verify(&self.inner.checker, self.key, &request, std::slice::from_ref(partial));
             matches!(proof, Err(ThresholdError::BadPartials { .. }))
         };
         let wrong: Vec<usize> = row
             .partials
             .iter()
-            .filter(|(_, own)| is_rival(own) && is_wrong(own))
+            .filter(|(_, partial)| is_rival(partial) && is_wrong(partial))
             .map(|(server_index, _)| *server_index)
             .collect();
         for server_index in wrong {
