@@ -99,7 +99,8 @@ fn build_accelerator(
     global: &GlobalOptions,
     server: Option<RemoteHolder>,
 ) -> Result<Accelerator, RecordsError> {
-    let builder = server.into_iter().fold(global.builder(), |own, server| own.holder(Arc::new(server)));
+    let builder =
+        server.into_iter().fold(global.builder(), |builder, server| builder.holder(Arc::new(server)));
     let accelerator = builder.lazy().build()?;
     // Every engine gives the same rows, so absent engines matter only to users who name engines.
     if global.verbose || global.engines.is_some() {

@@ -156,7 +156,8 @@ impl ColumnEditor<'_> {
 
 fn find_column(schema: &Schema, name: &str) -> Result<usize, BatchFault> {
     let names = || schema.fields().iter().map(|field| field.name().as_str());
-    let found: Vec<usize> = names().enumerate().filter(|(_, own)| *own == name).map(|(at, _)| at).collect();
+    let found: Vec<usize> =
+        names().enumerate().filter(|(_, candidate)| *candidate == name).map(|(at, _)| at).collect();
     match found[..] {
         [index] => Ok(index),
         [] => {

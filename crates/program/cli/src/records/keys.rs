@@ -32,8 +32,8 @@ pub(super) struct JobKeys {
 
 /// Loads the keys that the arguments name.
 pub(super) fn load(global: &GlobalOptions, args: &RecordsArgs) -> Result<JobKeys, RecordsError> {
-    let own = args.keys();
-    let (table, names, server) = match &own.keys {
+    let key_args = args.keys();
+    let (table, names, server) = match &key_args.keys {
         Some(path) => {
             let (table, names) = load_file(path)?;
             (table, names, None)
@@ -49,11 +49,11 @@ pub(super) fn load(global: &GlobalOptions, args: &RecordsArgs) -> Result<JobKeys
         }
         None => Default::default(),
     };
-    let loader = KeyLoader { args, own, table: &table, names: &names, server: server.as_ref() };
-    let from = match (&own.key_name, &own.key_column) {
+    let loader = KeyLoader { args, key_args, table: &table, names: &names, server: server.as_ref() };
+    let from = match (&key_args.key_name, &key_args.key_column) {
         (_, Some(column)) => KeyFrom::Column(column.clone()),
         (Some(name), None) => loader.named(name)?,
-        (None, None) => loader.alone(args.key_type(), "the key", own.read()?)?,
+        (None, None) => loader.alone(args.key_type(), "the key", key_args.read()?)?,
     };
     let to = match args.to_keys() {
         None => None,
@@ -115,7 +115,7 @@ fn load_file(path: &Path) -> Result<(KeyTable, KeyNames), RecordsError> {
 
 struct KeyLoader<'l> {
     args: &'l RecordsArgs,
-    own: &'l RecordKeyArgs,
+    key_args: &'l RecordKeyArgs,
     table: &'l KeyTable,
     names: &'l KeyNames,
     server: Option<&'l RemoteHolder>,
@@ -129,7 +129,7 @@ impl KeyLoader<'_> {
                 RecordsError::NoServerKey { server: server_address(server), name: name.to_owned() }
             }
             None => {
-                let path = self.own.keys.clone().unwrap_or_default();
+                let path = self.key_args.keys.clone().unwrap_or_default();
                 RecordsError::NoKey { path, name: name.to_owned() }
             }
         })
@@ -148,7 +148,7 @@ impl KeyLoader<'_> {
                 "one key is here and the other at a server: expected both here, or both at the server",
             ));
         }
-        let mut policy = KeyPolicy::any_data(key_type).weak_keys(self.own.weak_keys.into());
+        let mut policy = KeyPolicy::any_data(key_type).weak_keys(self.key_args.weak_keys.into());
         if self.args.has_key_ivs() {
             policy = policy.ivs([IvRule::KeyItself]);
         }

@@ -60,20 +60,20 @@ impl<R: Read> CheckedStream<R> {
         let (body_len, prefixes) = prefixes(&message[start..])?;
         let body = message.len();
         append(&mut self.input, message, body_len)?;
-        for place in prefixes {
-            place.check(prefix_at(&message[body..], place.start)?)?;
+        for buffer in prefixes {
+            buffer.check(prefix_at(&message[body..], buffer.start)?)?;
         }
         Ok(())
     }
 }
 
 impl<R: Read> Read for CheckedStream<R> {
-    fn read(&mut self, place: &mut [u8]) -> io::Result<usize> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         if self.message.position() == self.message.get_ref().len() as u64 {
             // `arrow-ipc` takes the kind `UnexpectedEof` for the end of a stream, so a fault has another.
             self.next().map_err(io::Error::other)?;
         }
-        self.message.read(place)
+        self.message.read(out)
     }
 }
 
@@ -89,11 +89,11 @@ pub(super) fn check_block(file: &mut (impl Read + Seek), block: &Block) -> Resul
         None => message.get(4..),
     };
     let (_, prefixes) = prefixes(metadata.ok_or(BatchFault::Malformed)?)?;
-    for place in prefixes {
+    for buffer in prefixes {
         let mut bytes = [0; PREFIX_LEN as usize];
-        file.seek(SeekFrom::Start((start + len).saturating_add(place.start)))?;
+        file.seek(SeekFrom::Start((start + len).saturating_add(buffer.start)))?;
         file.read_exact(&mut bytes)?;
-        place.check(bytes)?;
+        buffer.check(bytes)?;
     }
     Ok(())
 }
@@ -145,11 +145,11 @@ fn append(input: &mut impl Read, message: &mut Vec<u8>, len: u64) -> Result<(), 
     if read == len { Ok(()) } else { Err(BatchFault::Truncated) }
 }
 
-/// Reads until a place is full or the input ends, and returns the number of bytes.
-fn read_up_to(input: &mut impl Read, place: &mut [u8]) -> io::Result<usize> {
+/// Reads until `out` is full or the input ends, and returns the number of bytes.
+fn read_up_to(input: &mut impl Read, out: &mut [u8]) -> io::Result<usize> {
     let mut count = 0;
-    while count < place.len() {
-        match input.read(&mut place[count..]) {
+    while count < out.len() {
+        match input.read(&mut out[count..]) {
             Ok(0) => break,
             Ok(read) => count += read,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}

@@ -30,22 +30,22 @@ const ROWS: u64 = 20_000;
 
 /// A server, and a directory with its file of keys and the files of a test.
 struct ServedFolder {
-    place: TempDir,
+    directory: TempDir,
     served: Served,
 }
 
 impl ServedFolder {
     fn new() -> Self {
-        let place = tempfile::tempdir().unwrap();
-        let development = Development::at(place.path());
+        let directory = tempfile::tempdir().unwrap();
+        let development = Development::at(directory.path());
         development.prepare().unwrap();
         fs::write(development.records(), KEYS).unwrap();
-        let served = Served::start(place.path());
-        Self { place, served }
+        let served = Served::start(directory.path());
+        Self { directory, served }
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        self.place.path().join(name)
+        self.directory.path().join(name)
     }
 
     /// Writes a file that only its owner can read, because it may be a key.
@@ -59,11 +59,11 @@ impl ServedFolder {
     }
 
     fn records(&self, words: &str) -> Output {
-        records_in(self.place.path(), words)
+        records_in(self.directory.path(), words)
     }
 
     fn ok(&self, words: &str) {
-        run_records_in(self.place.path(), words);
+        run_records_in(self.directory.path(), words);
     }
 
     /// Runs a command under keys of the server and under the same keys of its file, and returns the equal outputs.
@@ -215,7 +215,7 @@ fn a_server_that_dies_during_a_run_leaves_no_output() {
                 "oarlock.sock",
                 "--verbose",
             ])
-            .current_dir(folder.place.path())
+            .current_dir(folder.directory.path())
             .stdin(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
