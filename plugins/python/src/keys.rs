@@ -353,10 +353,10 @@ impl PythonKeys {
 
 impl PythonKeys {
     fn open_now(py: Python<'_>, reference: KeyReference) -> PyResult<Self> {
-        let own = Self { reference: reference.check(py)?, opened: OpenedKeys::new() };
+        let keys = Self { reference: reference.check(py)?, opened: OpenedKeys::new() };
         // The files are read at once, so that a wrong path is an error here and not in the middle of a query.
-        own.keys(py)?;
-        Ok(own)
+        keys.keys(py)?;
+        Ok(keys)
     }
 
     fn keys(&self, py: Python<'_>) -> PyResult<Arc<NamedKeys>> {
@@ -450,7 +450,7 @@ impl<'a> AlignedColumn<'a> {
         Ok(match data {
             PassedData::None => Self::None,
             PassedData::Constant(bytes) => Self::Constant(bytes),
-            PassedData::Column(own) => Self::Chunks(own.beside(what, column)?),
+            PassedData::Column(values) => Self::Chunks(values.beside(what, column)?),
         })
     }
 

@@ -140,8 +140,8 @@ fn open_server(endpoint: Endpoint) -> Result<NamedKeys, ColumnError> {
     let checker = Accelerator::builder().engines(["scalar"]).threads(1).lazy().build();
     let checker = checker.map_err(|error| failed(&error))?;
     let holder = RemoteHolder::new(config, checker).map_err(|error| failed(&error))?;
-    let own = accelerator(|builder| builder.holder(Arc::new(holder.clone())))?;
-    Ok(NamedKeys::new(own, KeyTable::new(), HashMap::new(), Some(holder)))
+    let accelerator = accelerator(|builder| builder.holder(Arc::new(holder.clone())))?;
+    Ok(NamedKeys::new(accelerator, KeyTable::new(), HashMap::new(), Some(holder)))
 }
 
 /// Builds an accelerator for columns.

@@ -68,7 +68,7 @@ impl KeyReference {
             }
         }
         let path = |name: &str| field(name)?.extract::<PathBuf>();
-        let own = match kind.as_str() {
+        let reference = match kind.as_str() {
             "file" => {
                 let pem: Vec<(String, PathBuf)> = field("pem")?
                     .cast_into::<PyDict>()?
@@ -85,7 +85,7 @@ impl KeyReference {
             },
             _ => Self::Unix { path: path("path")?, user: field("user")?.extract()? },
         };
-        own.check(py)
+        reference.check(py)
     }
 
     /// Returns the reference as a dictionary of texts.
