@@ -99,7 +99,7 @@ fn flat<'a, T: ColumnValue>(column: &'a Column<'_, T>) -> Column<'a, T> {
 
 impl KeyTable {
     /// Computes records of mixed tasks on this thread, under keys of the table and as their policies allow. Records
-    /// under held keys are computed by their holder, of which the accelerator must know, and the thread waits.
+    /// under held keys are computed by their holder, which the accelerator must have, and the thread waits.
     ///
     /// # Errors
     /// A column does not cover the records, data or slots exceed 4 GiB, the keys have several homes, or their holder

@@ -71,7 +71,7 @@ impl ServedFolder {
         self.ok(&format!("{words} -o remote --server oarlock.sock"));
         self.ok(&format!("{words} -o local --keys records.keys"));
         let (remote, local) = (self.get("remote"), self.get("local"));
-        assert!(remote == local, "{words}: at the server {:.300}\nhere {local:.300}", remote);
+        assert!(remote == local, "{words}: at the server {remote:.300}\nhere {local:.300}");
         remote
     }
 }
