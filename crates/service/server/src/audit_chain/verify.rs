@@ -133,7 +133,7 @@ impl ChainVerifier {
                     faults.add(break_of(if is_new { BreakKind::NewChain } else { BreakKind::OtherHash }));
                 }
                 (None, Some(_)) if is_chained && file.last.is_some() => {
-                    faults.add(break_of(BreakKind::NoHash))
+                    faults.add(break_of(BreakKind::NoHash));
                 }
                 (Some(carried), None) => {
                     if first.is_some_and(|first| first != carried) {
