@@ -16,9 +16,9 @@ pub struct ColumnKeys {
 /// The largest batch under a key.
 #[derive(Clone, Copy)]
 pub(crate) struct BatchLimits {
-    /// The records.
+    /// The number of values.
     pub(crate) rows: usize,
-    /// The bytes of the values, if there is more than one.
+    /// The bytes of all values together, unless there is only one.
     pub(crate) bytes: usize,
     /// The bytes of one value.
     pub(crate) value_bytes: usize,

@@ -83,6 +83,7 @@ fn list_server_keys(
         // The newest version has two names, with its number and without.
         let newest = split_version(&key.name).is_none().then(|| version_name(&key.name, key.version));
         for name in newest.into_iter().chain([key.name]) {
+            // Fails only if no index is left, after a billion keys. Such a key counts as unknown.
             let index = table.insert_held(&*name, HOLDER, &name);
             names.extend(index.map(|index| (name, index)));
         }
