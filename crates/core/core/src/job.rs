@@ -4,7 +4,7 @@ use std::fmt;
 
 use zeroize::Zeroizing;
 
-use crate::{DigestAlg, JobError, Key, KeyKind, Scheme, SigningScheme, VerifyingScheme};
+use crate::{DigestAlg, JobError, Key, KeyKind, MlKemSet, Scheme, SigningScheme, VerifyingScheme};
 
 /// One whole operation: a scheme over a message or digest, under a key.
 ///
@@ -16,10 +16,12 @@ pub struct Job<'a> {
     pub scheme: Scheme,
     /// The key, of a kind that the scheme can use.
     pub key: &'a Key,
-    /// The message or digest to sign or verify, the ciphertext, or the key of the peer.
+    /// The message or digest to sign or verify, the ciphertext, or the key of the peer. Empty for an encapsulation.
     pub input: Input<'a>,
     /// The signature to verify or the OAEP label, else empty.
     pub second: &'a [u8],
+    /// The context of an ML-DSA signature, at most 255 bytes, else empty. FIPS 204 section 5.2.
+    pub context: &'a [u8],
 }
 
 /// The main input of a [`Job`].
@@ -28,7 +30,8 @@ pub enum Input<'a> {
     /// A whole message, which is hashed if the scheme names a digest. For other schemes: an Ed25519 message, an RSA
     /// ciphertext or a peer's public key for X25519 or ECDH.
     Message(&'a [u8]),
-    /// The digest of a message, as long as the scheme's digest, for schemes that name one.
+    /// The digest of a message, as long as the scheme's digest, for schemes that name one. The mu of
+    /// [`MlDsaVariant::ExternalMu`](crate::MlDsaVariant::ExternalMu) counts as a digest.
     Digest(&'a [u8]),
 }
 
@@ -42,6 +45,7 @@ pub struct OwnedJob {
     input: Zeroizing<Vec<u8>>,
     is_digest: bool,
     second: Vec<u8>,
+    context: Vec<u8>,
 }
 
 impl<'a> Job<'a> {
@@ -62,20 +66,26 @@ impl<'a> Job<'a> {
     /// `second` is the signature to verify or the OAEP label, and empty for every other scheme.
     #[must_use]
     pub fn with_scheme(scheme: Scheme, key: &'a Key, input: Input<'a>, second: &'a [u8]) -> Self {
-        Self { scheme, key, input, second }
+        Self { scheme, key, input, second, context: &[] }
+    }
+
+    /// Sets the context of an ML-DSA signature.
+    #[must_use]
+    pub fn context(self, context: &'a [u8]) -> Self {
+        Self { context, ..self }
     }
 
     /// Decrypts with PKCS#1 v1.5. The answer never shows whether the padding was good. RFC 8017 7.2.2.
     #[must_use]
     pub fn decrypt_pkcs1(key: &'a Key, ciphertext: &'a [u8]) -> Self {
-        Self { scheme: Scheme::RsaPkcs1Decrypt, key, input: Input::Message(ciphertext), second: &[] }
+        Self::with_scheme(Scheme::RsaPkcs1Decrypt, key, Input::Message(ciphertext), &[])
     }
 
     /// Decrypts with OAEP, with one digest for the label and the mask generation. RFC 8017 7.1.2.
     #[must_use]
     pub fn decrypt_oaep(digest: DigestAlg, key: &'a Key, ciphertext: &'a [u8], label: &'a [u8]) -> Self {
         let scheme = Scheme::RsaOaepDecrypt { digest, mgf: digest };
-        Self { scheme, key, input: Input::Message(ciphertext), second: label }
+        Self::with_scheme(scheme, key, Input::Message(ciphertext), label)
     }
 
     /// Agrees on a secret with a peer: by ECDH with the key of a NIST curve, otherwise by X25519.
@@ -88,7 +98,22 @@ impl<'a> Job<'a> {
             KeyKind::EcPrivate(curve) => Scheme::Ecdh { curve },
             _ => Scheme::X25519,
         };
-        Self { scheme, key, input: Input::Message(peer), second: &[] }
+        Self::with_scheme(scheme, key, Input::Message(peer), &[])
+    }
+
+    /// Encapsulates a new secret for the holder of the private half of `key`. The answer is the ciphertext, and behind
+    /// it the secret of 32 bytes. FIPS 203 algorithm 20.
+    #[must_use]
+    pub fn encapsulate(key: &'a Key) -> Self {
+        Self::with_scheme(Scheme::MlKemEncaps { set: ml_kem_set(key) }, key, Input::Message(&[]), &[])
+    }
+
+    /// Decapsulates a secret of 32 bytes. The answer never shows whether the ciphertext was made for `key`. FIPS 203
+    /// algorithm 21.
+    #[must_use]
+    pub fn decapsulate(key: &'a Key, ciphertext: &'a [u8]) -> Self {
+        let scheme = Scheme::MlKemDecaps { set: ml_kem_set(key) };
+        Self::with_scheme(scheme, key, Input::Message(ciphertext), &[])
     }
 
     /// Returns the message of a scheme that names no digest.
@@ -102,6 +127,15 @@ impl<'a> Job<'a> {
                 Err(JobError::Unsupported { wanted: format!("{} over a digest", self.scheme) })
             }
         }
+    }
+}
+
+/// Returns the parameter set of an ML-KEM key. A key of another kind gets any set, and its job the error that the key is
+/// of the wrong kind.
+fn ml_kem_set(key: &Key) -> MlKemSet {
+    match key.kind() {
+        KeyKind::MlKemPrivate(set) | KeyKind::MlKemPublic(set) => set,
+        _ => MlKemSet::MlKem768,
     }
 }
 
@@ -138,14 +172,15 @@ impl OwnedJob {
     #[must_use]
     pub fn as_job(&self) -> Job<'_> {
         let input = if self.is_digest { Input::Digest(&self.input) } else { Input::Message(&self.input) };
-        Job::with_scheme(self.scheme, &self.key, input, &self.second)
+        Job::with_scheme(self.scheme, &self.key, input, &self.second).context(&self.context)
     }
 }
 
 impl From<Job<'_>> for OwnedJob {
     fn from(job: Job<'_>) -> Self {
         let (input, is_digest) = (job.input.bytes().to_vec().into(), job.input.is_digest());
-        Self { scheme: job.scheme, key: job.key.clone(), input, is_digest, second: job.second.to_vec() }
+        let (second, context) = (job.second.to_vec(), job.context.to_vec());
+        Self { scheme: job.scheme, key: job.key.clone(), input, is_digest, second, context }
     }
 }
 

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::{Curve, ForkSafeCell, MacAlg, RsaExponent, SecretBytes, Shape};
+use crate::{Curve, ForkSafeCell, MacAlg, MlDsaSet, MlKemSet, RsaExponent, SecretBytes, Shape};
 
 /// A cheap handle to an immutable key.
 ///
@@ -65,6 +65,14 @@ pub enum KeyKind {
     X25519Private,
     /// An X25519 public key.
     X25519Public,
+    /// An ML-KEM private key, which decapsulates (with its public key).
+    MlKemPrivate(MlKemSet),
+    /// An ML-KEM public key, which encapsulates.
+    MlKemPublic(MlKemSet),
+    /// An ML-DSA private key (with its public key).
+    MlDsaPrivate(MlDsaSet),
+    /// An ML-DSA public key.
+    MlDsaPublic(MlDsaSet),
     /// A symmetric key, and its length in bytes.
     Secret(u16),
 }
@@ -91,6 +99,14 @@ pub enum KeyParts {
     X25519Private(X25519PrivateParts),
     /// X25519 public key, a u-coordinate. RFC 7748 section 5.
     X25519Public([u8; 32]),
+    /// ML-KEM private key.
+    MlKemPrivate(LatticePrivateParts<MlKemSet>),
+    /// ML-KEM public key: the encapsulation key, whose coefficients are below q. FIPS 203 7.2.
+    MlKemPublic(MlKemSet, Vec<u8>),
+    /// ML-DSA private key.
+    MlDsaPrivate(LatticePrivateParts<MlDsaSet>),
+    /// ML-DSA public key. FIPS 204 algorithm 22.
+    MlDsaPublic(MlDsaSet, Vec<u8>),
     /// Symmetric key.
     Secret(SecretBytes),
 }
@@ -161,6 +177,27 @@ pub struct X25519PrivateParts {
     pub scalar: SecretBytes,
     /// The public key that belongs to it.
     pub public: [u8; 32],
+}
+
+/// A private key of ML-KEM or ML-DSA.
+#[derive(Clone, Debug)]
+pub struct LatticePrivateParts<S> {
+    /// The parameter set.
+    pub set: S,
+    /// The private half.
+    pub private: LatticePrivate,
+    /// The public key that belongs to it. An ephemeral key that nobody but its maker uses may leave it empty, and then
+    /// only [`Shape::MlKemKeygen`] and [`Shape::MlKemDecaps`] take the key.
+    pub public: Vec<u8>,
+}
+
+/// The private half of an ML-KEM or ML-DSA key.
+#[derive(Clone, Debug)]
+pub enum LatticePrivate {
+    /// The seed, from which everything else follows: d || z for ML-KEM, and xi for ML-DSA.
+    Seed(SecretBytes),
+    /// The expanded key, if the seed is not known.
+    Expanded(SecretBytes),
 }
 
 /// The identity of a key.
@@ -277,6 +314,27 @@ impl Key {
         }
     }
 
+    /// Returns the encapsulation key of ML-KEM, also of a private key, unless an ephemeral key leaves it out.
+    #[must_use]
+    pub fn ml_kem_public(&self) -> Option<(MlKemSet, &[u8])> {
+        match self.parts()? {
+            KeyParts::MlKemPrivate(private) if private.public.is_empty() => None,
+            KeyParts::MlKemPrivate(private) => Some((private.set, &private.public)),
+            KeyParts::MlKemPublic(set, public) => Some((*set, public)),
+            _ => None,
+        }
+    }
+
+    /// Returns the ML-DSA public key, also of a private key.
+    #[must_use]
+    pub fn ml_dsa_public(&self) -> Option<(MlDsaSet, &[u8])> {
+        match self.parts()? {
+            KeyParts::MlDsaPrivate(private) => Some((private.set, &private.public)),
+            KeyParts::MlDsaPublic(set, public) => Some((*set, public)),
+            _ => None,
+        }
+    }
+
     /// Returns the bytes of a symmetric key.
     #[must_use]
     #[inline]
@@ -306,6 +364,12 @@ impl Key {
             Shape::Ed25519Sign => self.kind() == KeyKind::Ed25519Private,
             Shape::Ed25519Verify => self.ed25519_public().is_some(),
             Shape::X25519 => self.kind() == KeyKind::X25519Private,
+            // An expanded key holds its public key, and has no seed to make one from.
+            Shape::MlKemKeygen { set } => self.kind() == KeyKind::MlKemPrivate(set) && self.has_seed(),
+            Shape::MlKemDecaps { set } => self.kind() == KeyKind::MlKemPrivate(set),
+            Shape::MlKemEncaps { set } => self.ml_kem_public().is_some_and(|(key_set, _)| key_set == set),
+            Shape::MlDsaSign { set } => self.kind() == KeyKind::MlDsaPrivate(set),
+            Shape::MlDsaVerify { set } => self.ml_dsa_public().is_some_and(|(key_set, _)| key_set == set),
             Shape::Cipher { alg, .. } => self.is_secret_of(alg.key_len()),
             Shape::Aead { alg, .. } => self.is_secret_of(alg.key_len()),
             Shape::Fpe { alg, .. } => self.is_secret_of(alg.key_len()),
@@ -316,6 +380,13 @@ impl Key {
             // So is the MAC key of a chain.
             Shape::Chain { cipher, .. } => self.is_secret_of(cipher.alg.key_len()),
             Shape::Digest { .. } | Shape::DigestPart { .. } => true,
+        }
+    }
+
+    fn has_seed(&self) -> bool {
+        match self.parts() {
+            Some(KeyParts::MlKemPrivate(parts)) => matches!(parts.private, LatticePrivate::Seed(_)),
+            _ => false,
         }
     }
 
@@ -376,6 +447,10 @@ impl KeyParts {
             Self::Ed25519Public(_) => KeyKind::Ed25519Public,
             Self::X25519Private(_) => KeyKind::X25519Private,
             Self::X25519Public(_) => KeyKind::X25519Public,
+            Self::MlKemPrivate(parts) => KeyKind::MlKemPrivate(parts.set),
+            Self::MlKemPublic(set, _) => KeyKind::MlKemPublic(*set),
+            Self::MlDsaPrivate(parts) => KeyKind::MlDsaPrivate(parts.set),
+            Self::MlDsaPublic(set, _) => KeyKind::MlDsaPublic(*set),
             Self::Secret(secret) => KeyKind::Secret(u16::try_from(secret.len()).unwrap_or(u16::MAX)),
         }
     }

@@ -59,8 +59,8 @@ pub use holder::{
 pub use job::{Input, Job, OwnedJob};
 pub use jobs::Jobs;
 pub use key::{
-    EcPrivateParts, Ed25519PrivateParts, Fingerprint, Key, KeyHome, KeyKind, KeyParts, ModExpParts,
-    RsaPrivateParts, RsaPublicParts, X25519PrivateParts,
+    EcPrivateParts, Ed25519PrivateParts, Fingerprint, Key, KeyHome, KeyKind, KeyParts, LatticePrivate,
+    LatticePrivateParts, ModExpParts, RsaPrivateParts, RsaPublicParts, X25519PrivateParts,
 };
 pub use key_type::KeyType;
 pub use operation::{NonceInput, Operation, OperationInputs, OperationSet, SecondInput};
@@ -68,13 +68,14 @@ pub use outcome::{OutcomeWriter, Outcomes};
 pub use process::{ForkSafeCell, ProcessLocal, ProcessMark};
 pub use records::{RecordRow, Records, ResolvedRecord, RowInput, RowRecords};
 pub use scheme::{
-    EcdsaEncoding, NonceRule, SaltLength, Scheme, SigningScheme, VerifyingScheme, WrongSchemeKind,
+    EcdsaEncoding, MlDsaVariant, NonceRule, PreHash, SaltLength, Scheme, SigningScheme, VerifyingScheme,
+    WrongSchemeKind,
 };
 pub use secret::{SecretBytes, erase, reserve_erasing};
 pub use shape::{
     AeadAlg, BlockCipher, ChainOrder, CipherMode, CipherSpec, Curve, DigestAlg, Direction, FpeAlg,
-    MAX_MTE_FRAGMENT, MAX_MTE_SEALED, MTE_AAD_LEN, MacAlg, MacPadding, RsaExponent, Shape, WrapAlg,
-    mte_fragment_len, mte_sealed_len,
+    MAX_MTE_FRAGMENT, MAX_MTE_SEALED, MTE_AAD_LEN, MacAlg, MacPadding, MlDsaSet, MlKemSet, RsaExponent,
+    Shape, WrapAlg, mte_fragment_len, mte_sealed_len,
 };
 pub use slots::SecretSlots;
 pub use span::{InputSource, KeySource, OutputSink, Span};

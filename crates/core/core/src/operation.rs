@@ -5,7 +5,7 @@ use std::ops::Deref;
 
 use smallvec::SmallVec;
 
-use crate::{DigestAlg, JobError, Key, Shape, Span};
+use crate::{DigestAlg, JobError, Key, Shape, Span, erase, reserve_erasing};
 
 /// A public-key operation that fits its [`Shape`]: the key serves it and the lengths are right.
 ///
@@ -24,7 +24,8 @@ pub struct OperationInputs<'a> {
     pub key: &'a Key,
     /// The input. RSA: an integer below n, at the width of the modulus. ECDSA: the leftmost bytes of the digest, at
     /// the width of the curve, with a shorter digest padded on the left. Ed25519: the message. X25519: the
-    /// u-coordinate of the peer. ECDH: the uncompressed point of the peer.
+    /// u-coordinate of the peer. ECDH: the uncompressed point of the peer. ML-KEM: the random bytes of an encapsulation
+    /// or a ciphertext. ML-DSA: mu.
     pub input: &'a [u8],
     /// The signature or the nonce.
     pub extra: SecondInput<'a>,
@@ -35,19 +36,21 @@ pub struct OperationInputs<'a> {
 pub enum SecondInput<'a> {
     /// No second input.
     None,
-    /// The signature to verify: r || s, or the 64 bytes of Ed25519.
+    /// The signature to verify: r || s, the 64 bytes of Ed25519, or that of ML-DSA.
     Signature(&'a [u8]),
-    /// The source of the nonce of an ECDSA signature.
+    /// The source of the nonce of an ECDSA signature, or the random bytes of an ML-DSA signature.
     NonceInput(NonceInput<'a>),
 }
 
-/// The source of an ECDSA nonce.
+/// The source of the randomness of a signature.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum NonceInput<'a> {
     /// Derives k from the key, the digest and these random bytes, which are wide enough for an unbiased k. The same
-    /// bytes give the same signature. An engine over a library that draws its own nonces may ignore them.
+    /// bytes give the same signature. An engine over a library that draws its own nonces may ignore them for ECDSA.
+    ///
+    /// For ML-DSA they are rnd of FIPS 204, which every engine uses. Zeros make the deterministic variant.
     Hedged(&'a [u8; 32]),
-    /// Derives k as RFC 6979 says, with HMAC over this digest.
+    /// Derives k as RFC 6979 says, with HMAC over this digest. For ECDSA only.
     Deterministic(DigestAlg),
 }
 
@@ -145,8 +148,10 @@ fn check_len(what: &'static str, expected: usize, found: usize) -> Result<(), Jo
 
 /// Operations of one shape, with everything they refer to in one buffer.
 ///
-/// This is the form in which operations are queued: a job needs no allocation of its own. Inputs are not secret. They
-/// are digests, ciphertexts, public values, and random bytes that reveal no nonce without the key.
+/// This is the form in which operations are queued: a job needs no allocation of its own. Inputs are digests,
+/// ciphertexts, public values, and random bytes that reveal no nonce without the key. Only the random bytes of an
+/// ML-KEM encapsulation are secret, because the shared secret follows from them and the public key: a set of them is
+/// zeroized on drop.
 #[derive(Clone)]
 pub struct OperationSet {
     shape: Shape,
@@ -279,8 +284,20 @@ impl OperationSet {
     fn store(&mut self, bytes: &[u8]) -> Result<Span, JobError> {
         let span = Span::new(self.data.len(), bytes.len())
             .ok_or(JobError::Malformed { what: "a set of operations holds at most 4 GiB of input" })?;
+        if self.shape.input_is_secret() {
+            // A vector that grows by itself leaves its old memory as it is.
+            reserve_erasing(&mut self.data, bytes.len());
+        }
         self.data.extend_from_slice(bytes);
         Ok(span)
+    }
+}
+
+impl Drop for OperationSet {
+    fn drop(&mut self) {
+        if self.shape.input_is_secret() {
+            erase(&mut self.data);
+        }
     }
 }
 

@@ -1,8 +1,12 @@
 //! Schemes: the complete operation that a job asks for. The facade lowers it to a raw shape or passes it to a holder.
 
+mod ml_dsa;
+
 use std::fmt;
 
-use crate::{Curve, DigestAlg};
+pub use ml_dsa::{MlDsaVariant, PreHash};
+
+use crate::{Curve, DigestAlg, MlDsaSet, MlKemSet};
 
 /// A complete operation with its padding, encoding and nonce rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -90,6 +94,36 @@ pub enum Scheme {
         /// The curve of the key.
         curve: Curve,
     },
+    /// ML-KEM encapsulation under a public key, with fresh random bytes. The message is empty. The output is the
+    /// ciphertext, and behind it the shared secret of 32 bytes. FIPS 203 algorithm 20.
+    MlKemEncaps {
+        /// The parameter set of the key.
+        set: MlKemSet,
+    },
+    /// ML-KEM decapsulation. The message is the ciphertext, and the output the shared secret of 32 bytes.
+    ///
+    /// A ciphertext of another length is refused. One of the right length that was not made for the key gives another
+    /// secret and never an error (implicit rejection). FIPS 203 algorithm 21.
+    MlKemDecaps {
+        /// The parameter set of the key.
+        set: MlKemSet,
+    },
+    /// ML-DSA signature, with the context of the job. FIPS 204 algorithms 2 and 4.
+    MlDsaSign {
+        /// The parameter set of the key.
+        set: MlDsaSet,
+        /// What is signed.
+        variant: MlDsaVariant,
+        /// The source of rnd.
+        nonce: NonceRule,
+    },
+    /// ML-DSA verification, with the context of the job. FIPS 204 algorithms 3 and 5.
+    MlDsaVerify {
+        /// The parameter set of the key.
+        set: MlDsaSet,
+        /// What was signed.
+        variant: MlDsaVariant,
+    },
 }
 
 /// The form of an ECDSA signature.
@@ -101,12 +135,12 @@ pub enum EcdsaEncoding {
     Fixed,
 }
 
-/// The source of an ECDSA nonce.
+/// The source of the randomness of a signature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NonceRule {
     /// The key, the digest and 32 random bytes. An engine that cannot take the bytes draws a random nonce of its own.
     Hedged,
-    /// The key and the digest alone, for reproducible zones and tests. RFC 6979 3.2.
+    /// The key and the digest alone, for reproducible zones and tests. RFC 6979 3.2 for ECDSA; FIPS 204 3.4 for ML-DSA.
     Deterministic,
 }
 
@@ -144,6 +178,7 @@ impl Scheme {
                 | Self::RsaPssSign { .. }
                 | Self::EcdsaSign { .. }
                 | Self::Ed25519Sign
+                | Self::MlDsaSign { .. }
         )
     }
 
@@ -163,7 +198,19 @@ impl Scheme {
                 | Self::RsaPssVerify { .. }
                 | Self::EcdsaVerify { .. }
                 | Self::Ed25519Verify
+                | Self::MlDsaVerify { .. }
         )
+    }
+
+    /// True if the scheme takes a context: ML-DSA, unless mu is given, which contains the context already.
+    #[must_use]
+    pub fn takes_context(self) -> bool {
+        match self {
+            Self::MlDsaSign { variant, .. } | Self::MlDsaVerify { variant, .. } => {
+                variant != MlDsaVariant::ExternalMu
+            }
+            _ => false,
+        }
     }
 }
 
@@ -184,6 +231,10 @@ impl fmt::Display for Scheme {
             Self::Ed25519Verify => f.write_str("ed25519-verify"),
             Self::X25519 => f.write_str("x25519"),
             Self::Ecdh { curve } => write!(f, "ecdh-{curve}"),
+            Self::MlKemEncaps { set } => write!(f, "{set}-encaps"),
+            Self::MlKemDecaps { set } => write!(f, "{set}-decaps"),
+            Self::MlDsaSign { set, variant, .. } => write!(f, "{variant}{set}-sign"),
+            Self::MlDsaVerify { set, variant } => write!(f, "{variant}{set}-verify"),
         }
     }
 }
@@ -238,6 +289,12 @@ impl SigningScheme {
         Self::ecdsa(Curve::P384, DigestAlg::Sha384, EcdsaEncoding::Fixed, NonceRule::Hedged);
     /// Ed25519 over a whole message.
     pub const ED25519: Self = Self(Scheme::Ed25519Sign);
+    /// ML-DSA-44 over the message itself, hedged.
+    pub const ML_DSA_44: Self = Self::ml_dsa(MlDsaSet::MlDsa44, MlDsaVariant::Pure, NonceRule::Hedged);
+    /// ML-DSA-65 over the message itself, hedged.
+    pub const ML_DSA_65: Self = Self::ml_dsa(MlDsaSet::MlDsa65, MlDsaVariant::Pure, NonceRule::Hedged);
+    /// ML-DSA-87 over the message itself, hedged.
+    pub const ML_DSA_87: Self = Self::ml_dsa(MlDsaSet::MlDsa87, MlDsaVariant::Pure, NonceRule::Hedged);
 
     /// Returns RSASSA-PKCS1-v1_5 with any digest.
     #[must_use]
@@ -257,6 +314,12 @@ impl SigningScheme {
         Self(Scheme::EcdsaSign { curve, digest, encoding, nonce })
     }
 
+    /// Returns ML-DSA with any parameters.
+    #[must_use]
+    pub const fn ml_dsa(set: MlDsaSet, variant: MlDsaVariant, nonce: NonceRule) -> Self {
+        Self(Scheme::MlDsaSign { set, variant, nonce })
+    }
+
     /// Returns the scheme that verifies these signatures.
     #[must_use]
     pub const fn verifying(self) -> VerifyingScheme {
@@ -269,7 +332,8 @@ impl SigningScheme {
             Scheme::EcdsaSign { curve, digest, encoding, .. } => {
                 Scheme::EcdsaVerify { curve, digest, encoding }
             }
-            // unreachable otherwise because every constructor makes one of these five
+            Scheme::MlDsaSign { set, variant, .. } => Scheme::MlDsaVerify { set, variant },
+            // unreachable otherwise because every constructor makes one of these six
             _ => Scheme::Ed25519Verify,
         })
     }
@@ -298,6 +362,12 @@ impl VerifyingScheme {
     pub const ECDSA_P384_SHA384_FIXED: Self = SigningScheme::ECDSA_P384_SHA384_FIXED.verifying();
     /// Ed25519 over a whole message.
     pub const ED25519: Self = Self(Scheme::Ed25519Verify);
+    /// ML-DSA-44 over the message itself.
+    pub const ML_DSA_44: Self = SigningScheme::ML_DSA_44.verifying();
+    /// ML-DSA-65 over the message itself.
+    pub const ML_DSA_65: Self = SigningScheme::ML_DSA_65.verifying();
+    /// ML-DSA-87 over the message itself.
+    pub const ML_DSA_87: Self = SigningScheme::ML_DSA_87.verifying();
 
     /// Returns RSASSA-PKCS1-v1_5 with any digest.
     #[must_use]
@@ -315,6 +385,12 @@ impl VerifyingScheme {
     #[must_use]
     pub const fn ecdsa(curve: Curve, digest: DigestAlg, encoding: EcdsaEncoding) -> Self {
         Self(Scheme::EcdsaVerify { curve, digest, encoding })
+    }
+
+    /// Returns ML-DSA with any parameters.
+    #[must_use]
+    pub const fn ml_dsa(set: MlDsaSet, variant: MlDsaVariant) -> Self {
+        Self(Scheme::MlDsaVerify { set, variant })
     }
 }
 
@@ -393,5 +469,9 @@ mod tests {
         let ecdsa = VerifyingScheme::ecdsa(Curve::P384, DigestAlg::Sha384, EcdsaEncoding::Fixed);
         assert_eq!(SigningScheme::ECDSA_P384_SHA384_FIXED.verifying(), ecdsa);
         assert_eq!(SigningScheme::ED25519.verifying(), VerifyingScheme::ED25519);
+        let (set, variant) = (MlDsaSet::MlDsa65, MlDsaVariant::PreHash(PreHash::Sha512));
+        let signing = SigningScheme::ml_dsa(set, variant, NonceRule::Deterministic);
+        assert_eq!(signing.verifying(), VerifyingScheme::ml_dsa(set, variant));
+        assert_eq!(signing.to_string(), "hash-sha512-ml-dsa-65-sign");
     }
 }

@@ -2,12 +2,14 @@
 
 mod aead;
 mod chain;
+mod lattice;
 mod names;
 
 pub use aead::{AeadAlg, FpeAlg};
 pub use chain::{
     ChainOrder, MAX_MTE_FRAGMENT, MAX_MTE_SEALED, MTE_AAD_LEN, mte_fragment_len, mte_sealed_len,
 };
+pub use lattice::{MlDsaSet, MlKemSet};
 
 /// A raw operation with the sizes that fix its steps.
 ///
@@ -66,6 +68,41 @@ pub enum Shape {
     Ecdh {
         /// The curve of key and point.
         curve: Curve,
+    },
+    /// The encapsulation key of an ML-KEM private key, computed from its seed. The input is empty. FIPS 203 algorithm
+    /// 16.
+    MlKemKeygen {
+        /// The parameter set of the key.
+        set: MlKemSet,
+    },
+    /// ML-KEM encapsulation from 32 random bytes m. The output is the ciphertext, and behind it the shared secret of
+    /// 32 bytes. The same m gives the same output. FIPS 203 algorithm 17.
+    ///
+    /// The key holds a checked encapsulation key, so that this cannot fail.
+    MlKemEncaps {
+        /// The parameter set of the key.
+        set: MlKemSet,
+    },
+    /// ML-KEM decapsulation from a ciphertext to the shared secret of 32 bytes. FIPS 203 algorithm 18.
+    ///
+    /// A ciphertext that was not made for the key gives a secret that depends on the key and the ciphertext alone, and
+    /// [`Status::Done`](crate::Status::Done) like every other (implicit rejection).
+    MlKemDecaps {
+        /// The parameter set of the key.
+        set: MlKemSet,
+    },
+    /// ML-DSA over the message representative mu of 64 bytes, with the 32 bytes rnd as
+    /// [`NonceInput::Hedged`](crate::NonceInput::Hedged). The same mu and rnd give the same signature. FIPS 204
+    /// algorithm 7 from step 7 on.
+    MlDsaSign {
+        /// The parameter set of the key.
+        set: MlDsaSet,
+    },
+    /// ML-DSA verification over mu. FIPS 204 algorithm 8 from step 8 on, with the checks of `sigDecode` and of
+    /// `HintBitUnpack`.
+    MlDsaVerify {
+        /// The parameter set of the key.
+        set: MlDsaSet,
     },
     /// Block cipher: over whole blocks in CBC mode, and over any number of bytes in CTR mode.
     Cipher {
@@ -273,7 +310,7 @@ pub enum WrapAlg {
 
 impl Shape {
     /// Every public-key shape with a fixed name: the four common RSA sizes, both curves with ECDSA and
-    /// ECDH, Ed25519 and X25519.
+    /// ECDH, Ed25519, X25519, and every parameter set of ML-KEM and ML-DSA.
     #[must_use]
     pub fn public_key() -> Vec<Self> {
         let mut shapes = Vec::new();
@@ -290,6 +327,12 @@ impl Shape {
             shapes.push(Self::Ecdh { curve });
         }
         shapes.extend([Self::Ed25519Sign, Self::Ed25519Verify, Self::X25519]);
+        for set in MlKemSet::ALL {
+            shapes.extend([Self::MlKemKeygen { set }, Self::MlKemEncaps { set }, Self::MlKemDecaps { set }]);
+        }
+        for set in MlDsaSet::ALL {
+            shapes.extend([Self::MlDsaSign { set }, Self::MlDsaVerify { set }]);
+        }
         shapes
     }
 
@@ -421,6 +464,10 @@ impl Shape {
             Self::Ed25519Sign => 64,
             Self::X25519 => 32,
             Self::Ecdh { curve } => curve.scalar_len(),
+            Self::MlKemKeygen { set } => set.public_len(),
+            Self::MlKemEncaps { set } => set.ciphertext_len() + MlKemSet::SECRET_LEN,
+            Self::MlKemDecaps { .. } => MlKemSet::SECRET_LEN,
+            Self::MlDsaSign { set } => set.signature_len(),
             _ => 0,
         }
     }
@@ -431,9 +478,21 @@ impl Shape {
         match self {
             // Signatures are public in the end, but the same operation decrypts, and shares of a threshold key
             // become public only after their release checks.
-            Self::RsaPrivate { .. } | Self::ModExp { .. } | Self::X25519 | Self::Ecdh { .. } => true,
+            Self::RsaPrivate { .. }
+            | Self::ModExp { .. }
+            | Self::X25519
+            | Self::Ecdh { .. }
+            | Self::MlKemEncaps { .. }
+            | Self::MlKemDecaps { .. } => true,
             _ => self.direction() == Some(Direction::Decrypt),
         }
+    }
+
+    /// True if the inputs of operations must not outlive their use. The shared secret of an encapsulation follows from
+    /// its random bytes and the public key.
+    #[must_use]
+    pub fn input_is_secret(self) -> bool {
+        matches!(self, Self::MlKemEncaps { .. })
     }
 
     /// Returns the number of input bytes per operation if the shape fixes it.
@@ -446,6 +505,10 @@ impl Shape {
             Self::EcdsaSign { curve } | Self::EcdsaVerify { curve } => Some(curve.scalar_len()),
             Self::X25519 => Some(32),
             Self::Ecdh { curve } => Some(curve.point_len()),
+            Self::MlKemKeygen { .. } => Some(0),
+            Self::MlKemEncaps { .. } => Some(MlKemSet::RANDOM_LEN),
+            Self::MlKemDecaps { set } => Some(set.ciphertext_len()),
+            Self::MlDsaSign { .. } | Self::MlDsaVerify { .. } => Some(MlDsaSet::MU_LEN),
             _ => None,
         }
     }
@@ -456,6 +519,7 @@ impl Shape {
         match self {
             Self::EcdsaVerify { curve } => Some(2 * curve.scalar_len()),
             Self::Ed25519Verify => Some(64),
+            Self::MlDsaVerify { set } => Some(set.signature_len()),
             _ => None,
         }
     }
@@ -718,6 +782,31 @@ mod tests {
             assert_eq!(shape.to_string(), name);
             assert_eq!((shape.input_len(), shape.output_len()), (Some(1 + 2 * width), width));
             assert!(shape.result_is_secret() && !shape.is_record());
+        }
+    }
+
+    #[test]
+    fn lattice_shapes_have_the_lengths_of_their_tables_and_secret_results_where_secrets_leave() {
+        // FIPS 203 table 3 and FIPS 204 table 2.
+        let kem = [
+            (MlKemSet::MlKem512, 800, 768),
+            (MlKemSet::MlKem768, 1184, 1088),
+            (MlKemSet::MlKem1024, 1568, 1568),
+        ];
+        for (set, public, ciphertext) in kem {
+            let (keygen, encaps) = (Shape::MlKemKeygen { set }, Shape::MlKemEncaps { set });
+            let decaps = Shape::MlKemDecaps { set };
+            assert_eq!((keygen.input_len(), keygen.output_len()), (Some(0), public));
+            assert_eq!((encaps.input_len(), encaps.output_len()), (Some(32), ciphertext + 32));
+            assert_eq!((decaps.input_len(), decaps.output_len()), (Some(ciphertext), 32));
+            assert!(encaps.result_is_secret() && decaps.result_is_secret() && !keygen.result_is_secret());
+            assert_eq!(decaps.to_string(), format!("{set}-decaps"));
+        }
+        for (set, signature) in MlDsaSet::ALL.into_iter().zip([2420, 3309, 4627]) {
+            let (sign, verify) = (Shape::MlDsaSign { set }, Shape::MlDsaVerify { set });
+            assert_eq!((sign.input_len(), sign.output_len()), (Some(64), signature));
+            assert_eq!((verify.input_len(), verify.signature_len()), (Some(64), Some(signature)));
+            assert!(!sign.result_is_secret());
         }
     }
 

@@ -21,6 +21,11 @@ impl fmt::Display for Shape {
             Self::Ed25519Verify => f.write_str("ed25519-verify"),
             Self::X25519 => f.write_str("x25519"),
             Self::Ecdh { curve } => write!(f, "{curve}-derive"),
+            Self::MlKemKeygen { set } => write!(f, "{set}-keygen"),
+            Self::MlKemEncaps { set } => write!(f, "{set}-encaps"),
+            Self::MlKemDecaps { set } => write!(f, "{set}-decaps"),
+            Self::MlDsaSign { set } => write!(f, "{set}-sign"),
+            Self::MlDsaVerify { set } => write!(f, "{set}-verify"),
             Self::Cipher { alg, mode, direction } => {
                 write!(f, "{}-{direction}", CipherSpec { alg: *alg, mode: *mode })
             }
