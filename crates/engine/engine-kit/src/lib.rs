@@ -7,12 +7,14 @@
 //! | [`verify_table`](VerifyTableCache) | verification tables of keys that recur, within one budget of bytes |
 //! | [`ff1`] | FF1 of any length, in constant time |
 //! | [`mte_opening`](MteOpening) | the end of a TLS record in CBC mode, in constant time |
+//! | [`lattice`] | ML-KEM, ML-DSA, and the digests that go with them, by AWS-LC |
 //!
 //! The crate is internal: its interface changes without notice.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod accept;
 pub mod ff1;
+pub mod lattice;
 mod mte_opening;
 mod verify_table;
 

@@ -1,0 +1,99 @@
+//! ML-DSA. FIPS 204.
+
+use oarlock_core::{MlDsaSet, PreHash};
+use zeroize::Zeroizing;
+
+use super::{ExpandedKey, LatticeFault, ffi, shake256};
+
+/// Expands the key pair of a seed xi. FIPS 204 algorithm 6.
+///
+/// # Errors
+/// [`LatticeFault`].
+pub fn expand(set: MlDsaSet, seed: &[u8; MlDsaSet::SEED_LEN]) -> Result<ExpandedKey, LatticeFault> {
+    let mut public = vec![0; set.public_len()];
+    let mut private = Zeroizing::new(vec![0; set.expanded_len()]);
+    ffi::ml_dsa_keypair(set, seed, &mut public, &mut private)?;
+    Ok(ExpandedKey { public, private })
+}
+
+/// Returns the public key of an expanded private key, or `None` if the parts of that key do not belong together: a
+/// coefficient of s1 or s2 beyond eta, or another t0 or tr than follows from the rest.
+#[must_use]
+pub fn public_of(set: MlDsaSet, private: &[u8]) -> Option<Vec<u8>> {
+    let mut public = vec![0; set.public_len()];
+    let is_good = private.len() == set.expanded_len() && ffi::ml_dsa_public_of(set, private, &mut public);
+    is_good.then_some(public)
+}
+
+/// The hash tr of a public key, 64 bytes. FIPS 204 algorithm 6, step 9.
+///
+/// # Errors
+/// [`LatticeFault`].
+pub fn public_hash(public: &[u8]) -> Result<[u8; 64], LatticeFault> {
+    let mut hash = [0; 64];
+    shake256(&[public], &mut hash)?;
+    Ok(hash)
+}
+
+/// The message representative of a message under the key with the hash `tr`. FIPS 204 algorithm 2, step 10 and
+/// algorithm 7, step 6.
+///
+/// # Errors
+/// [`LatticeFault`] also if the context is longer than 255 bytes.
+pub fn message_mu(
+    tr: &[u8; 64],
+    context: &[u8],
+    message: &[u8],
+) -> Result<[u8; MlDsaSet::MU_LEN], LatticeFault> {
+    mu(&[tr, &[0, context_len(context)?], context, message])
+}
+
+/// The message representative of the digest of a message. FIPS 204 algorithm 4, step 23.
+///
+/// # Errors
+/// [`LatticeFault`] also if the context is longer than 255 bytes.
+pub fn digest_mu(
+    tr: &[u8; 64],
+    context: &[u8],
+    digest: PreHash,
+    hash: &[u8],
+) -> Result<[u8; MlDsaSet::MU_LEN], LatticeFault> {
+    // The object identifier in DER, 2.16.840.1.101.3.4.2.n. FIPS 204 algorithm 4, steps 10 to 22.
+    let oid = [0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, digest.last_arc()];
+    mu(&[tr, &[1, context_len(context)?], context, &oid, hash])
+}
+
+fn context_len(context: &[u8]) -> Result<u8, LatticeFault> {
+    u8::try_from(context.len()).map_err(|_| LatticeFault("the context is longer than 255 bytes"))
+}
+
+fn mu(parts: &[&[u8]]) -> Result<[u8; MlDsaSet::MU_LEN], LatticeFault> {
+    let mut mu = [0; MlDsaSet::MU_LEN];
+    shake256(parts, &mut mu)?;
+    Ok(mu)
+}
+
+/// Signs mu with an expanded key and the random bytes rnd; zeros make the deterministic variant. FIPS 204 algorithm 7.
+///
+/// # Errors
+/// [`LatticeFault`] also if `private` or `signature` has another length.
+pub fn sign(
+    set: MlDsaSet,
+    private: &[u8],
+    mu: &[u8; MlDsaSet::MU_LEN],
+    random: &[u8; 32],
+    signature: &mut [u8],
+) -> Result<(), LatticeFault> {
+    if private.len() != set.expanded_len() || signature.len() != set.signature_len() {
+        return Err(LatticeFault("the lengths of a signature do not fit"));
+    }
+    ffi::ml_dsa_sign(set, private, mu, random, signature)
+}
+
+/// True if the signature of mu verifies. FIPS 204 algorithm 8.
+#[must_use]
+pub fn verify(set: MlDsaSet, public: &[u8], mu: &[u8; MlDsaSet::MU_LEN], signature: &[u8]) -> bool {
+    public.len() == set.public_len()
+        && signature.len() == set.signature_len()
+        && ffi::ml_dsa_verify(set, public, mu, signature)
+}
