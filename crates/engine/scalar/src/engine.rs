@@ -68,7 +68,12 @@ impl Engine for ScalarEngine {
             | Shape::Ed25519Sign
             | Shape::Ed25519Verify
             | Shape::X25519
-            | Shape::Ecdh { .. } => Some(OPERATIONS),
+            | Shape::Ecdh { .. }
+            | Shape::MlKemKeygen { .. }
+            | Shape::MlKemEncaps { .. }
+            | Shape::MlKemDecaps { .. }
+            | Shape::MlDsaSign { .. }
+            | Shape::MlDsaVerify { .. } => Some(OPERATIONS),
             _ if !shape.is_possible() => None,
             Shape::Cipher { .. }
             | Shape::Chain { .. }

@@ -7,7 +7,7 @@
 //! | `engine` | [`ScalarEngine`], its shapes and the results that it confirms |
 //! | `operations` | the loop over public-key operations |
 //! | `tables` | verification under keys that recur, on request and without AWS-LC |
-//! | `rsa`, `ecdsa`, `ecdh`, `rfc6979`, `curve25519` | one public-key operation each |
+//! | `rsa`, `ecdsa`, `ecdh`, `rfc6979`, `curve25519`, `lattice` | one public-key operation each |
 //! | `records` | the dispatch of record batches by shape |
 //! | `batch` | the loop over the records of a part, and the output of each |
 //! | `cipher`, `translate`, `aead`, `siv`, `fpe`, `chain`, `mac`, `digest`, `wrap` | one record each |
@@ -31,6 +31,7 @@ mod fault;
 #[allow(unsafe_code)]
 mod ffi;
 mod fpe;
+mod lattice;
 mod mac;
 mod op_error;
 mod operations;

@@ -4,7 +4,7 @@ use oarlock_core::{EngineFault, Operation, Outcomes, Shape, Status};
 
 use crate::fault::not_offered;
 use crate::op_error::OpError;
-use crate::{curve25519, ecdh, ecdsa, rsa};
+use crate::{curve25519, ecdh, ecdsa, lattice, rsa};
 
 /// Computes every operation into `out`. `verdicts` are the results of signatures that tables have verified; it can
 /// be empty.
@@ -24,6 +24,11 @@ pub(crate) fn run(
         Shape::Ed25519Verify => verify_others(shape, operations, verdicts, out, curve25519::verify),
         Shape::X25519 => each(shape, operations, out, curve25519::derive),
         Shape::Ecdh { .. } => each(shape, operations, out, ecdh::derive),
+        Shape::MlKemKeygen { .. } => each(shape, operations, out, lattice::ml_kem_keygen),
+        Shape::MlKemEncaps { .. } => each(shape, operations, out, lattice::ml_kem_encaps),
+        Shape::MlKemDecaps { .. } => each(shape, operations, out, lattice::ml_kem_decaps),
+        Shape::MlDsaSign { .. } => each(shape, operations, out, lattice::ml_dsa_sign),
+        Shape::MlDsaVerify { .. } => verify_others(shape, operations, verdicts, out, lattice::ml_dsa_verify),
         _ => Err(not_offered(shape)),
     }
 }
