@@ -2,11 +2,14 @@
 
 use std::fmt::Display;
 
+use der::Encode;
+use der::asn1::OctetStringRef;
 use der::asn1::{AnyRef, Null, ObjectIdentifier};
 #[cfg(feature = "key-files")]
-use der::{Encode, Header, Length, Tag, asn1::OctetStringRef};
-use oarlock_core::Curve;
+use der::{Header, Length, Tag};
+use oarlock_core::{Curve, MlDsaSet, MlKemSet};
 use spki::AlgorithmIdentifierRef;
+use zeroize::Zeroizing;
 
 use crate::{KeyError, ec, oid};
 
@@ -19,6 +22,19 @@ pub(crate) const X25519: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.10
 /// id-Ed25519. RFC 8410 section 3.
 pub(crate) const ED25519: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.101.112");
 
+/// id-alg-ml-kem-512. RFC 9935 section 3.
+pub(crate) const ML_KEM_512: ObjectIdentifier = ObjectIdentifier::new_unwrap("2.16.840.1.101.3.4.4.1");
+/// id-alg-ml-kem-768.
+pub(crate) const ML_KEM_768: ObjectIdentifier = ObjectIdentifier::new_unwrap("2.16.840.1.101.3.4.4.2");
+/// id-alg-ml-kem-1024.
+pub(crate) const ML_KEM_1024: ObjectIdentifier = ObjectIdentifier::new_unwrap("2.16.840.1.101.3.4.4.3");
+/// id-ml-dsa-44. RFC 9881 section 3.
+pub(crate) const ML_DSA_44: ObjectIdentifier = ObjectIdentifier::new_unwrap("2.16.840.1.101.3.4.3.17");
+/// id-ml-dsa-65.
+pub(crate) const ML_DSA_65: ObjectIdentifier = ObjectIdentifier::new_unwrap("2.16.840.1.101.3.4.3.18");
+/// id-ml-dsa-87.
+pub(crate) const ML_DSA_87: ObjectIdentifier = ObjectIdentifier::new_unwrap("2.16.840.1.101.3.4.3.19");
+
 /// The algorithm that an identifier names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AlgorithmId {
@@ -26,6 +42,8 @@ pub(crate) enum AlgorithmId {
     Ec(Curve),
     Ed25519,
     X25519,
+    MlKem(MlKemSet),
+    MlDsa(MlDsaSet),
 }
 
 impl AlgorithmId {
@@ -36,6 +54,12 @@ impl AlgorithmId {
             EC => named_curve(parameters).map(Self::Ec),
             ED25519 => absent("Ed25519", parameters).map(|()| Self::Ed25519),
             X25519 => absent("X25519", parameters).map(|()| Self::X25519),
+            ML_KEM_512 => absent("ML-KEM-512", parameters).map(|()| Self::MlKem(MlKemSet::MlKem512)),
+            ML_KEM_768 => absent("ML-KEM-768", parameters).map(|()| Self::MlKem(MlKemSet::MlKem768)),
+            ML_KEM_1024 => absent("ML-KEM-1024", parameters).map(|()| Self::MlKem(MlKemSet::MlKem1024)),
+            ML_DSA_44 => absent("ML-DSA-44", parameters).map(|()| Self::MlDsa(MlDsaSet::MlDsa44)),
+            ML_DSA_65 => absent("ML-DSA-65", parameters).map(|()| Self::MlDsa(MlDsaSet::MlDsa65)),
+            ML_DSA_87 => absent("ML-DSA-87", parameters).map(|()| Self::MlDsa(MlDsaSet::MlDsa87)),
             other => Err(KeyError::UnsupportedAlgorithm { found: oid::shown(&other) }),
         }
     }
@@ -49,6 +73,13 @@ impl AlgorithmId {
             Self::Ec(curve) => (EC, Some(ec::facts(curve)?.oid.into())),
             Self::Ed25519 => (ED25519, None),
             Self::X25519 => (X25519, None),
+            Self::MlKem(MlKemSet::MlKem512) => (ML_KEM_512, None),
+            Self::MlKem(MlKemSet::MlKem768) => (ML_KEM_768, None),
+            Self::MlKem(MlKemSet::MlKem1024) => (ML_KEM_1024, None),
+            Self::MlDsa(MlDsaSet::MlDsa44) => (ML_DSA_44, None),
+            Self::MlDsa(MlDsaSet::MlDsa65) => (ML_DSA_65, None),
+            Self::MlDsa(MlDsaSet::MlDsa87) => (ML_DSA_87, None),
+            Self::MlKem(_) | Self::MlDsa(_) => return Err(not_encoded("an unknown parameter set")),
         };
         Ok(AlgorithmIdentifierRef { oid, parameters })
     }
@@ -111,6 +142,11 @@ pub(crate) fn octets(bytes: &[u8]) -> Result<Vec<u8>, KeyError> {
 #[cfg(feature = "threshold")]
 pub(crate) fn integer(bytes: &[u8]) -> Result<Vec<u8>, KeyError> {
     der::asn1::UintRef::new(bytes).and_then(|integer| integer.to_der()).map_err(not_encoded)
+}
+
+/// An OCTET STRING of secret bytes.
+pub(crate) fn secret_octets(bytes: &[u8]) -> Result<Zeroizing<Vec<u8>>, KeyError> {
+    OctetStringRef::new(bytes).and_then(|octets| octets.to_der()).map(Zeroizing::new).map_err(not_encoded)
 }
 
 /// Turns a parser's error into a [`KeyError`] with the reason and its position, and without content of the file.

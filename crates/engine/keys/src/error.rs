@@ -137,7 +137,7 @@ pub enum KeyError {
         found: u64,
     },
     /// The algorithm is not supported.
-    #[error("expected RSA, EC, Ed25519 or X25519, found the algorithm {found}")]
+    #[error("expected RSA, EC, Ed25519, X25519, ML-KEM or ML-DSA, found the algorithm {found}")]
     UnsupportedAlgorithm {
         /// Its name and object identifier.
         found: String,
@@ -278,6 +278,15 @@ pub enum KeyError {
     /// The public key that accompanies a private one is not its own.
     #[error("{algorithm}: expected the public key that belongs to the private one, found another")]
     PublicMismatch { algorithm: &'static str },
+    /// A private key states a seed and an expanded key that does not follow from it. RFC 9935 section 8.
+    #[error("{algorithm}: expected the expanded key that follows from the seed, found another")]
+    SeedMismatch { algorithm: &'static str },
+    /// The parts of an expanded private key do not belong together. FIPS 203 7.3, FIPS 204 algorithm 25.
+    #[error("{algorithm}: expected an expanded private key whose parts belong together, found another")]
+    ExpandedKey { algorithm: &'static str },
+    /// A coefficient of an encapsulation key is not below the modulus. FIPS 203 7.2.
+    #[error("{algorithm}: expected a public key with coefficients below 3329, found a greater one")]
+    EncapsulationKey { algorithm: &'static str },
     /// The key, or the requested half of it, cannot be exported.
     #[error("cannot export the {what}: {reason}")]
     NotExportable {

@@ -1,7 +1,8 @@
 //! The export of the public half of any asymmetric key, and of the private half of a local key on explicit demand.
 //!
 //! Symmetric keys, modulus-exponent keys and held keys are not exported. Private keys have the form that OpenSSL
-//! writes: PKCS#8 version 1, and EC keys with their public point.
+//! writes: PKCS#8 version 1, and EC keys with their public point. Keys of ML-KEM and ML-DSA are written as their seed.
+//! A key that was imported without a seed is written in expanded form.
 
 #[cfg(feature = "key-files")]
 mod files;
@@ -15,8 +16,8 @@ use sec1::EcPrivateKey;
 use spki::SubjectPublicKeyInfoRef;
 use zeroize::Zeroizing;
 
-use crate::KeyError;
-use crate::asn1::{AlgorithmId, not_encoded};
+use crate::asn1::{AlgorithmId, not_encoded, secret_octets};
+use crate::{KeyError, lattice};
 
 #[cfg(feature = "threshold")]
 pub(crate) use self::files::encrypted;
@@ -47,8 +48,14 @@ pub fn private_pkcs8_der(key: &Key) -> Result<Zeroizing<Vec<u8>>, KeyError> {
         KeyParts::RsaPrivate(parts) => wrap(AlgorithmId::Rsa, &rsa_private(parts)?),
         KeyParts::EcPrivate(parts) => wrap(AlgorithmId::Ec(parts.curve), &ec_private(parts)?),
         // RFC 8410 section 7: the key is an OCTET STRING within the OCTET STRING of PKCS#8.
-        KeyParts::Ed25519Private(parts) => wrap(AlgorithmId::Ed25519, &octets(parts.seed.expose())?),
-        KeyParts::X25519Private(parts) => wrap(AlgorithmId::X25519, &octets(parts.scalar.expose())?),
+        KeyParts::Ed25519Private(parts) => wrap(AlgorithmId::Ed25519, &secret_octets(parts.seed.expose())?),
+        KeyParts::X25519Private(parts) => wrap(AlgorithmId::X25519, &secret_octets(parts.scalar.expose())?),
+        KeyParts::MlKemPrivate(parts) => {
+            wrap(AlgorithmId::MlKem(parts.set), &lattice::pkcs8_content(&parts.private)?)
+        }
+        KeyParts::MlDsaPrivate(parts) => {
+            wrap(AlgorithmId::MlDsa(parts.set), &lattice::pkcs8_content(&parts.private)?)
+        }
         KeyParts::Secret(_) => Err(refused("symmetric keys do not leave")),
         KeyParts::ModExp(_) => Err(refused("there is no PKCS#8 for a modulus with a secret exponent")),
         _ => Err(refused("it is a public key")),
@@ -66,6 +73,11 @@ pub(crate) fn spki_of(parts: &KeyParts) -> Result<Option<Vec<u8>>, KeyError> {
         KeyParts::Ed25519Public(public) => (AlgorithmId::Ed25519, public.to_vec()),
         KeyParts::X25519Private(x) => (AlgorithmId::X25519, x.public.to_vec()),
         KeyParts::X25519Public(public) => (AlgorithmId::X25519, public.to_vec()),
+        KeyParts::MlKemPrivate(kem) if kem.public.is_empty() => return Ok(None),
+        KeyParts::MlKemPrivate(kem) => (AlgorithmId::MlKem(kem.set), kem.public.clone()),
+        KeyParts::MlKemPublic(set, public) => (AlgorithmId::MlKem(*set), public.clone()),
+        KeyParts::MlDsaPrivate(dsa) => (AlgorithmId::MlDsa(dsa.set), dsa.public.clone()),
+        KeyParts::MlDsaPublic(set, public) => (AlgorithmId::MlDsa(*set), public.clone()),
         _ => return Ok(None),
     };
     let subject_public_key = BitStringRef::from_bytes(&bytes).map_err(not_encoded)?;
@@ -107,10 +119,6 @@ fn ec_private(parts: &EcPrivateParts) -> Result<Zeroizing<Vec<u8>>, KeyError> {
 
 fn uint(bytes: &[u8]) -> Result<UintRef<'_>, KeyError> {
     UintRef::new(bytes).map_err(not_encoded)
-}
-
-fn octets(bytes: &[u8]) -> Result<Zeroizing<Vec<u8>>, KeyError> {
-    OctetStringRef::new(bytes).and_then(|octets| octets.to_der()).map(Zeroizing::new).map_err(not_encoded)
 }
 
 fn wrap(algorithm: AlgorithmId, private: &[u8]) -> Result<Zeroizing<Vec<u8>>, KeyError> {

@@ -8,7 +8,7 @@ use aws_lc_rs::agreement::{ECDH_P256, ECDH_P384, PrivateKey};
 use aws_lc_rs::encoding::{AsBigEndian, AsDer, EcPrivateKeyBin, Pkcs8V1Der};
 use aws_lc_rs::rsa::KeySize;
 use aws_lc_rs::signature::RsaKeyPair;
-use oarlock_core::{Curve, Key, SecretBytes};
+use oarlock_core::{Curve, Key, MlDsaSet, MlKemSet, SecretBytes};
 use zeroize::Zeroizing;
 
 use crate::{KeyError, import, random, raw};
@@ -73,6 +73,22 @@ pub fn ed25519() -> Result<Key, KeyError> {
 /// [`KeyError::Machine`].
 pub fn x25519() -> Result<Key, KeyError> {
     raw::x25519_private(&*Zeroizing::new(random::draw_bytes::<32>()?))
+}
+
+/// Generates an ML-KEM key from a seed of 64 random bytes. FIPS 203 algorithm 19.
+///
+/// # Errors
+/// [`KeyError::Machine`].
+pub fn ml_kem(set: MlKemSet) -> Result<Key, KeyError> {
+    raw::ml_kem_seed(set, &*Zeroizing::new(random::draw_bytes::<{ MlKemSet::SEED_LEN }>()?))
+}
+
+/// Generates an ML-DSA key from a seed of 32 random bytes. FIPS 204 algorithm 1.
+///
+/// # Errors
+/// [`KeyError::Machine`].
+pub fn ml_dsa(set: MlDsaSet) -> Result<Key, KeyError> {
+    raw::ml_dsa_seed(set, &*Zeroizing::new(random::draw_bytes::<{ MlDsaSet::SEED_LEN }>()?))
 }
 
 /// Generates a symmetric key of `len` random bytes, 1 to [`raw::MAX_SECRET_LEN`].

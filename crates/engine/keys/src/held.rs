@@ -29,6 +29,8 @@ fn private_kind(public: KeyKind) -> KeyKind {
         KeyKind::EcPublic(curve) => KeyKind::EcPrivate(curve),
         KeyKind::Ed25519Public => KeyKind::Ed25519Private,
         KeyKind::X25519Public => KeyKind::X25519Private,
+        KeyKind::MlKemPublic(set) => KeyKind::MlKemPrivate(set),
+        KeyKind::MlDsaPublic(set) => KeyKind::MlDsaPrivate(set),
         other => other,
     }
 }

@@ -50,6 +50,7 @@ mod fingerprint;
 pub mod generate;
 pub mod held;
 pub mod import;
+mod lattice;
 mod oid;
 #[cfg(feature = "key-files")]
 mod passphrase;

@@ -1,8 +1,8 @@
 //! Keys from bare bytes without structure. The caller states their meaning.
 
-use oarlock_core::{Curve, Key, KeyParts, SecretBytes};
+use oarlock_core::{Curve, Key, KeyParts, MlDsaSet, MlKemSet, SecretBytes};
 
-use crate::{KeyError, ec, edwards, fingerprint};
+use crate::{KeyError, ec, edwards, fingerprint, lattice};
 
 /// The maximum length of a symmetric key in bytes.
 pub const MAX_SECRET_LEN: usize = u16::MAX as usize;
@@ -60,6 +60,54 @@ pub fn x25519_private(scalar: &[u8]) -> Result<Key, KeyError> {
 /// [`KeyError::Length`].
 pub fn x25519_public(bytes: &[u8]) -> Result<Key, KeyError> {
     fingerprint::local(edwards::x25519_public(bytes)?)
+}
+
+/// Imports an ML-KEM private key from its seed d || z of 64 bytes. FIPS 203 algorithm 16.
+///
+/// # Errors
+/// [`KeyError::Length`].
+pub fn ml_kem_seed(set: MlKemSet, seed: &[u8]) -> Result<Key, KeyError> {
+    fingerprint::local(KeyParts::MlKemPrivate(lattice::from_seed(set, seed)?))
+}
+
+/// Imports an ML-KEM private key in expanded form. FIPS 203 7.3.
+///
+/// # Errors
+/// [`KeyError::Length`], [`KeyError::ExpandedKey`].
+pub fn ml_kem_expanded(set: MlKemSet, expanded: &[u8]) -> Result<Key, KeyError> {
+    fingerprint::local(KeyParts::MlKemPrivate(lattice::from_expanded(set, expanded)?))
+}
+
+/// Imports an ML-KEM encapsulation key. FIPS 203 7.2.
+///
+/// # Errors
+/// [`KeyError::Length`], [`KeyError::EncapsulationKey`].
+pub fn ml_kem_public(set: MlKemSet, public: &[u8]) -> Result<Key, KeyError> {
+    fingerprint::local(lattice::ml_kem_public(set, public)?)
+}
+
+/// Imports an ML-DSA private key from its seed xi of 32 bytes. FIPS 204 algorithm 6.
+///
+/// # Errors
+/// [`KeyError::Length`].
+pub fn ml_dsa_seed(set: MlDsaSet, seed: &[u8]) -> Result<Key, KeyError> {
+    fingerprint::local(KeyParts::MlDsaPrivate(lattice::from_seed(set, seed)?))
+}
+
+/// Imports an ML-DSA private key in expanded form. FIPS 204 algorithm 25.
+///
+/// # Errors
+/// [`KeyError::Length`], [`KeyError::ExpandedKey`].
+pub fn ml_dsa_expanded(set: MlDsaSet, expanded: &[u8]) -> Result<Key, KeyError> {
+    fingerprint::local(KeyParts::MlDsaPrivate(lattice::from_expanded(set, expanded)?))
+}
+
+/// Imports an ML-DSA public key. FIPS 204 algorithm 23.
+///
+/// # Errors
+/// [`KeyError::Length`].
+pub fn ml_dsa_public(set: MlDsaSet, public: &[u8]) -> Result<Key, KeyError> {
+    fingerprint::local(lattice::ml_dsa_public(set, public)?)
 }
 
 /// Imports a symmetric key of 1 to [`MAX_SECRET_LEN`] bytes. Two imports of the same bytes have different fingerprints.

@@ -7,7 +7,7 @@ use spki::SubjectPublicKeyInfoRef;
 
 use super::pkcs1;
 use crate::asn1::{self, AlgorithmId};
-use crate::{KeyError, ec, edwards};
+use crate::{KeyError, ec, edwards, lattice};
 
 const STRUCTURE: &str = "SubjectPublicKeyInfo";
 
@@ -19,6 +19,8 @@ pub(super) fn public(bytes: &[u8]) -> Result<KeyParts, KeyError> {
         AlgorithmId::Ec(curve) => ec::public(curve, key),
         AlgorithmId::Ed25519 => edwards::ed25519_public(key),
         AlgorithmId::X25519 => edwards::x25519_public(key),
+        AlgorithmId::MlKem(set) => lattice::ml_kem_public(set, key),
+        AlgorithmId::MlDsa(set) => lattice::ml_dsa_public(set, key),
     }
 }
 
