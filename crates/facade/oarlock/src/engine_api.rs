@@ -8,9 +8,9 @@
 pub use oarlock_core::{
     Batch, BatchSize, BatchTask, ColumnCursor, ColumnValue, Completion, CompletionSink, EcPrivateParts,
     Ed25519PrivateParts, Engine, EngineFault, EngineLeaf, EngineLocation, HeldOutcomes, Holder, Jobs,
-    KeyParts, LeafAbsence, ModExpParts, NonceInput, Operation, OperationInputs, OperationSet, OutcomeWriter,
-    OwnedJob, OwnedJobs, ResolvedRecord, RsaPrivateParts, RsaPublicParts, SecondInput, TableUsage,
-    X25519PrivateParts, erase,
+    KeyParts, LatticePrivate, LatticePrivateParts, LeafAbsence, ModExpParts, NonceInput, Operation,
+    OperationInputs, OperationSet, OutcomeWriter, OwnedJob, OwnedJobs, ResolvedRecord, RsaPrivateParts,
+    RsaPublicParts, SecondInput, TableUsage, X25519PrivateParts, erase,
 };
 pub use oarlock_dispatch::{Dispatcher, Results, Ticket};
 

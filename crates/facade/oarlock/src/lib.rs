@@ -144,9 +144,9 @@ pub use oarlock_core::{
     AeadAlg, Blame, BlockCipher, ChainOrder, CipherMode, CipherSpec, Column, Curve, DigestAlg, Direction,
     EcdsaEncoding, Fingerprint, FpeAlg, Input, InputSource, Job, JobError, Key, KeyHome, KeyKind, KeySource,
     MAX_FF1_NUMERALS, MAX_FF1_TWEAK, MAX_MTE_FRAGMENT, MAX_MTE_SEALED, MTE_AAD_LEN, MacAlg, MacPadding,
-    NonceRule, Outcomes, OutputSink, Records, RowInput, RowRecords, RsaExponent, SaltLength, Scheme,
-    SecretBytes, SecretSlots, Shape, SigningScheme, Span, Status, VerifyingScheme, WrapAlg, WrongSchemeKind,
-    mte_fragment_len, mte_sealed_len,
+    MlDsaSet, MlDsaVariant, MlKemSet, NonceRule, Outcomes, OutputSink, PreHash, Records, RowInput,
+    RowRecords, RsaExponent, SaltLength, Scheme, SecretBytes, SecretSlots, Shape, SigningScheme, Span,
+    Status, VerifyingScheme, WrapAlg, WrongSchemeKind, mte_fragment_len, mte_sealed_len,
 };
 pub use oarlock_dispatch::{SchedulerConfig, SubmitOptions};
 pub use oarlock_keys as keys;

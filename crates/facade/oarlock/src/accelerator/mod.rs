@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use oarlock_core::{Engine, ForkSafeCell, Holder, JobError, Shape};
+use oarlock_core::{Engine, ForkSafeCell, Holder, JobError, Scheme, Shape};
 use oarlock_dispatch::{
     DispatchCounters, Dispatcher, Histograms, Quarantined, SchedulerConfig, SubmitOptions, Ticket,
 };
@@ -262,10 +262,11 @@ impl Accelerator {
     }
 }
 
-/// True if the job needs the private half, which is with the holder. Verification under the public half of a held
-/// key is done here.
+/// True if the job needs the private half, which is with the holder. Verification and encapsulation under the public
+/// half of a held key are done here.
 fn needs_holder(job: &Job<'_>) -> bool {
-    !(job.scheme.is_verification() && job.key.parts().is_some())
+    let is_public = job.scheme.is_verification() || matches!(job.scheme, Scheme::MlKemEncaps { .. });
+    !(is_public && job.key.parts().is_some())
 }
 
 /// A claim to the answer of one job.

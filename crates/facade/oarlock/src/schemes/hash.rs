@@ -4,7 +4,7 @@ use aws_lc_rs::{digest, hmac};
 use oarlock_core::{DigestAlg, Input, Job, JobError, OwnedJob};
 use zeroize::Zeroize;
 
-use super::MAX_MODULUS_LEN;
+use super::{MAX_MODULUS_LEN, lattice};
 
 /// A digest algorithm with the constants that schemes need.
 pub(crate) struct Digester {
@@ -57,12 +57,19 @@ impl Digester {
 /// [`JobError::Length`] if a given digest has the wrong length; [`JobError::Unsupported`] for a digest in a scheme that
 /// takes messages.
 pub fn to_digested(job: &Job<'_>) -> Result<OwnedJob, JobError> {
-    let Some(alg) = job.scheme.message_digest() else {
-        job.message()?;
-        return Ok(OwnedJob::from(*job));
-    };
-    let digest = Digester::from_alg(alg)?.digest(job)?;
-    Ok(Job::with_scheme(job.scheme, job.key, Input::Digest(digest.as_ref()), job.second).into())
+    if let Some(alg) = job.scheme.message_digest() {
+        let digest = Digester::from_alg(alg)?.digest(job)?;
+        return Ok(with_digest(job, digest.as_ref()));
+    }
+    if let Some(digest) = lattice::digested(job)? {
+        return Ok(with_digest(job, &digest));
+    }
+    job.message()?;
+    Ok(OwnedJob::from(*job))
+}
+
+fn with_digest(job: &Job<'_>, digest: &[u8]) -> OwnedJob {
+    Job::with_scheme(job.scheme, job.key, Input::Digest(digest), job.second).context(job.context).into()
 }
 
 static SHA1: Digester = Digester {

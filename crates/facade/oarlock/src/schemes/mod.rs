@@ -11,6 +11,7 @@ mod direct;
 mod ecdsa;
 mod finisher;
 pub(crate) mod hash;
+mod lattice;
 mod nonce;
 mod rsa;
 mod rsa_decrypt;
@@ -19,7 +20,8 @@ mod rsa_pkcs1;
 mod rsa_pss;
 
 use oarlock_core::{
-    Curve, DigestAlg, JobError, Key, KeyHome, KeyKind, OperationSet, Scheme, SecondInput, Shape,
+    Curve, DigestAlg, JobError, Key, KeyHome, KeyKind, MlDsaSet, MlKemSet, OperationSet, Scheme, SecondInput,
+    Shape,
 };
 
 pub use self::direct::{compute_on, raw_result};
@@ -54,6 +56,10 @@ pub fn shape_of(job: &Job<'_>) -> Result<Shape, JobError> {
         Scheme::Ed25519Sign => local(job, KeyKind::Ed25519Private, Shape::Ed25519Sign),
         Scheme::X25519 => local(job, KeyKind::X25519Private, Shape::X25519),
         Scheme::Ecdh { curve } => local(job, KeyKind::EcPrivate(curve), Shape::Ecdh { curve }),
+        Scheme::MlKemEncaps { set } => ml_kem_public_shape(job, set),
+        Scheme::MlKemDecaps { set } => local(job, KeyKind::MlKemPrivate(set), Shape::MlKemDecaps { set }),
+        Scheme::MlDsaSign { set, .. } => local(job, KeyKind::MlDsaPrivate(set), Shape::MlDsaSign { set }),
+        Scheme::MlDsaVerify { set, .. } => ml_dsa_public_shape(job, set),
         _ => Err(wrong_key(job)),
     }
 }
@@ -121,6 +127,10 @@ pub fn prepare(
         Scheme::Ecdh { .. } => {
             push(job.key, job.message()?, SecondInput::None, FinishStep::PointAgreement, set)
         }
+        Scheme::MlKemEncaps { .. } => lattice::lower_encaps(job, set, random),
+        Scheme::MlKemDecaps { .. } => lattice::lower_decaps(job, set),
+        Scheme::MlDsaSign { variant, nonce, .. } => lattice::lower_sign(job, variant, nonce, set, random),
+        Scheme::MlDsaVerify { variant, .. } => lattice::lower_verify(job, variant, set),
         _ => Err(JobError::Unsupported { wanted: job.scheme.to_string() }),
     }
 }
@@ -193,6 +203,20 @@ fn within_rsa_bounds(shape: Shape) -> Result<Shape, JobError> {
 fn ec_public_shape(job: &Job<'_>, curve: Curve) -> Result<Shape, JobError> {
     match job.key.ec_public() {
         Some((key_curve, _)) if key_curve == curve => Ok(Shape::EcdsaVerify { curve }),
+        _ => Err(wrong_key(job)),
+    }
+}
+
+fn ml_kem_public_shape(job: &Job<'_>, set: MlKemSet) -> Result<Shape, JobError> {
+    match job.key.ml_kem_public() {
+        Some((key_set, _)) if key_set == set => Ok(Shape::MlKemEncaps { set }),
+        _ => Err(wrong_key(job)),
+    }
+}
+
+fn ml_dsa_public_shape(job: &Job<'_>, set: MlDsaSet) -> Result<Shape, JobError> {
+    match job.key.ml_dsa_public() {
+        Some((key_set, _)) if key_set == set => Ok(Shape::MlDsaVerify { set }),
         _ => Err(wrong_key(job)),
     }
 }

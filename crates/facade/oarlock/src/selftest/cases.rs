@@ -1,5 +1,7 @@
 //! The known answers of the public-key shapes, read from the data files.
 
+mod lattice;
+
 use oarlock_core::{Curve, DigestAlg, Key, NonceInput, Operation, RsaExponent, SecondInput, Shape, Status};
 use oarlock_keys::{raw, rsa};
 
@@ -18,6 +20,7 @@ pub(super) enum KnownSecondInput {
     None,
     Signature(Vec<u8>),
     Deterministic(DigestAlg),
+    Hedged([u8; 32]),
 }
 
 pub(super) enum KnownResult {
@@ -37,6 +40,11 @@ pub(super) fn cases(shape: Shape) -> Result<Vec<KnownOperation>, SelfTestFailure
         Shape::Ed25519Verify => ed25519_verify()?,
         Shape::X25519 => x25519()?,
         Shape::Ecdh { curve } => ecdh(curve)?,
+        Shape::MlKemKeygen { set } => lattice::ml_kem_keygen(set)?,
+        Shape::MlKemEncaps { set } => lattice::ml_kem_encaps(set)?,
+        Shape::MlKemDecaps { set } => lattice::ml_kem_decaps(set)?,
+        Shape::MlDsaSign { set } => lattice::ml_dsa_sign(set)?,
+        Shape::MlDsaVerify { set } => lattice::ml_dsa_verify(set)?,
         _ => return Err(SelfTestFailure::NoVectors { shape }),
     }
     .into_iter()
@@ -70,6 +78,7 @@ impl KnownOperation {
             KnownSecondInput::Deterministic(digest) => {
                 SecondInput::NonceInput(NonceInput::Deterministic(*digest))
             }
+            KnownSecondInput::Hedged(random) => SecondInput::NonceInput(NonceInput::Hedged(random)),
         };
         self.operation_with(shape, extra)
     }

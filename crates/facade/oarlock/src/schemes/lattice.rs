@@ -1,0 +1,152 @@
+//! ML-KEM and ML-DSA: random bytes, contexts and message representatives. FIPS 203 section 7, FIPS 204 section 5.
+
+use oarlock_core::{
+    Input, JobError, Key, MlDsaSet, MlDsaVariant, NonceInput, NonceRule, OperationSet, PreHash, Scheme,
+    SecondInput, Shape,
+};
+use oarlock_engine_kit::lattice::{LatticeFault, ml_dsa, pre_hash};
+
+use super::finisher::{FinishStep, Finisher};
+use super::{Job, NonceSource};
+
+/// Lowers an encapsulation, which draws its own random bytes. FIPS 203 algorithm 20.
+pub(super) fn lower_encaps(
+    job: &Job<'_>,
+    set: &mut OperationSet,
+    random: &mut NonceSource,
+) -> Result<Finisher, JobError> {
+    if !job.message()?.is_empty() {
+        return Err(JobError::Length { what: "message", expected: "0".into(), found: job.input.len() });
+    }
+    let seed = random.nonce(set.shape())?;
+    set.push(job.key, &*seed, SecondInput::None)?;
+    Ok(Finisher(FinishStep::Copy))
+}
+
+/// Lowers a decapsulation. A ciphertext of another length is the fault of the peer. FIPS 203 7.3.
+pub(super) fn lower_decaps(job: &Job<'_>, set: &mut OperationSet) -> Result<Finisher, JobError> {
+    let ciphertext = job.message()?;
+    if set.shape().input_len() != Some(ciphertext.len()) {
+        return Err(JobError::Rejected);
+    }
+    set.push(job.key, ciphertext, SecondInput::None)?;
+    Ok(Finisher(FinishStep::Copy))
+}
+
+pub(super) fn lower_sign(
+    job: &Job<'_>,
+    variant: MlDsaVariant,
+    rule: NonceRule,
+    set: &mut OperationSet,
+    random: &mut NonceSource,
+) -> Result<Finisher, JobError> {
+    let mu = message_representative(job, variant, set.shape())?;
+    match rule {
+        NonceRule::Hedged => {
+            let random = random.nonce(set.shape())?;
+            set.push(job.key, &mu, SecondInput::NonceInput(NonceInput::Hedged(&random)))?;
+        }
+        // FIPS 204 algorithm 2, step 5: rnd of the deterministic variant.
+        NonceRule::Deterministic => {
+            set.push(job.key, &mu, SecondInput::NonceInput(NonceInput::Hedged(&[0; 32])))?;
+        }
+    }
+    Ok(Finisher(FinishStep::Copy))
+}
+
+pub(super) fn lower_verify(
+    job: &Job<'_>,
+    variant: MlDsaVariant,
+    set: &mut OperationSet,
+) -> Result<Finisher, JobError> {
+    // The length comes from the peer: a bad signature, not a malformed job.
+    if set.shape().signature_len() != Some(job.second.len()) {
+        return Err(JobError::Rejected);
+    }
+    let mu = message_representative(job, variant, set.shape())?;
+    set.push(job.key, &mu, SecondInput::Signature(job.second))?;
+    Ok(Finisher(FinishStep::Verified))
+}
+
+/// Returns mu: made of the public key, the context and the message, or given.
+fn message_representative(
+    job: &Job<'_>,
+    variant: MlDsaVariant,
+    shape: Shape,
+) -> Result<[u8; MlDsaSet::MU_LEN], JobError> {
+    check_context(job)?;
+    let fault = |fault| engine_failure(shape, fault);
+    match variant {
+        MlDsaVariant::Pure => {
+            ml_dsa::message_mu(public_hash(job.key, shape)?, job.context, job.message()?).map_err(fault)
+        }
+        MlDsaVariant::PreHash(digest) => {
+            let tr = public_hash(job.key, shape)?;
+            let hash = match job.input {
+                Input::Message(message) => pre_hash(digest, message).map_err(fault)?,
+                Input::Digest(hash) => given_digest(digest, hash)?.to_vec(),
+            };
+            ml_dsa::digest_mu(tr, job.context, digest, &hash).map_err(fault)
+        }
+        MlDsaVariant::ExternalMu => given_mu(job.input),
+    }
+}
+
+/// Checks that a context is there only for a scheme that takes one, and is at most 255 bytes long. FIPS 204 algorithm
+/// 2, step 1.
+fn check_context(job: &Job<'_>) -> Result<(), JobError> {
+    let max = if job.scheme.takes_context() { MlDsaSet::MAX_CONTEXT_LEN } else { 0 };
+    if job.context.len() <= max {
+        return Ok(());
+    }
+    let expected = format!("at most {max} with {}", job.scheme);
+    Err(JobError::Length { what: "context", expected, found: job.context.len() })
+}
+
+/// Returns the digest or mu of an ML-DSA job that is not over the message itself, and `None` for every other job.
+pub(super) fn digested(job: &Job<'_>) -> Result<Option<Vec<u8>>, JobError> {
+    let (Scheme::MlDsaSign { set, variant, .. } | Scheme::MlDsaVerify { set, variant }) = job.scheme else {
+        return Ok(None);
+    };
+    match (variant, job.input) {
+        (MlDsaVariant::Pure, _) => Ok(None),
+        (MlDsaVariant::PreHash(digest), Input::Digest(hash)) => {
+            given_digest(digest, hash).map(|hash| Some(hash.to_vec()))
+        }
+        (MlDsaVariant::PreHash(digest), Input::Message(message)) => {
+            let shape = Shape::MlDsaSign { set };
+            pre_hash(digest, message).map(Some).map_err(|fault| engine_failure(shape, fault))
+        }
+        (MlDsaVariant::ExternalMu, input) => given_mu(input).map(|mu| Some(mu.to_vec())),
+    }
+}
+
+fn given_digest(digest: PreHash, hash: &[u8]) -> Result<&[u8], JobError> {
+    if hash.len() == digest.output_len() {
+        return Ok(hash);
+    }
+    let expected = digest.output_len().to_string();
+    Err(JobError::Length { what: "digest", expected, found: hash.len() })
+}
+
+fn given_mu(input: Input<'_>) -> Result<[u8; MlDsaSet::MU_LEN], JobError> {
+    let Input::Digest(mu) = input else {
+        return Err(JobError::Unsupported { wanted: "an external mu that is given as a message".into() });
+    };
+    let expected = MlDsaSet::MU_LEN.to_string();
+    mu.try_into().map_err(|_| JobError::Length { what: "mu", expected, found: mu.len() })
+}
+
+/// The hash tr of a public key, which is kept with the handle of the key.
+struct PublicHash([u8; 64]);
+
+fn public_hash(key: &Key, shape: Shape) -> Result<&[u8; 64], JobError> {
+    // unreachable because the shape of the job was found by the public key
+    let public = key.ml_dsa_public().map_or(&[][..], |(_, public)| public);
+    let hash = key.prepared(|_| ml_dsa::public_hash(public).map(PublicHash));
+    hash.map(|hash| &hash.0).map_err(|fault| engine_failure(shape, fault))
+}
+
+fn engine_failure(shape: Shape, fault: LatticeFault) -> JobError {
+    JobError::EngineFailed { shape, reason: fault.to_string() }
+}
