@@ -63,6 +63,9 @@ impl EnginePair<'_> {
                 self.signed_cases(shape, Shape::EcdsaSign { curve }, count, &mut dice)?
             }
             Shape::Ed25519Verify => self.signed_cases(shape, Shape::Ed25519Sign, count, &mut dice)?,
+            Shape::MlDsaVerify { set } => {
+                self.signed_cases(shape, Shape::MlDsaSign { set }, count, &mut dice)?
+            }
             _ => unsigned_cases(shape, count, &mut dice)?,
         };
         let jobs = OperationCase::operations(&inputs, shape).map_err(|error| error.to_string())?;

@@ -29,7 +29,7 @@ pub struct EdgeCases {
     pub keys: Vec<Key>,
     /// The inputs for each key. Those of RSA depend on the numbers of the key.
     inputs: Vec<Vec<Vec<u8>>>,
-    /// The halves of signatures: r and s, or R and S.
+    /// The halves of signatures: r and s, R and S, or the hash of ML-DSA and the rest.
     pub halves: [Vec<Vec<u8>>; 2],
 }
 
@@ -112,6 +112,7 @@ fn signed_cases(
     let signing = match shape {
         Shape::EcdsaVerify { curve } => Shape::EcdsaSign { curve },
         Shape::Ed25519Verify => Shape::Ed25519Sign,
+        Shape::MlDsaVerify { set } => Shape::MlDsaSign { set },
         _ => return Ok(Vec::new()),
     };
     let mut cases = combine(&EdgeCases::of_shape(signing)?, dice);
@@ -209,6 +210,14 @@ fn inputs(shape: Shape, key: &Key) -> Vec<Vec<u8>> {
         (Shape::Ed25519Sign | Shape::Ed25519Verify, _) => MESSAGE_LENGTHS.map(|len| vec![0x5A; len]).into(),
         (Shape::X25519, _) => x25519_points(),
         (Shape::Ecdh { curve }, _) => peers(curve),
+        (Shape::MlKemKeygen { .. }, _) => vec![Vec::new()],
+        (
+            Shape::MlKemEncaps { .. }
+            | Shape::MlKemDecaps { .. }
+            | Shape::MlDsaSign { .. }
+            | Shape::MlDsaVerify { .. },
+            _,
+        ) => [0, 1, 0x7F, 0x80, 0xFE, 0xFF].map(|byte| vec![byte; width]).into(),
         (_, Some(KeyParts::RsaPrivate(parts))) => {
             around(&[&parts.public.n, parts.p.expose(), parts.q.expose()], width)
         }
@@ -238,6 +247,14 @@ fn halves(shape: Shape) -> [Vec<Integer>; 2] {
             [values.clone(), values]
         }
         Shape::Ed25519Verify => [ed25519_points(), ed25519_scalars()],
+        Shape::MlDsaVerify { set } => {
+            // The hash c~, and behind it z and the hints, of which no byte or every byte is set.
+            let (hash, rest) = (32, set.signature_len() - 32);
+            [
+                [0, 1, 0xFF].map(|byte| vec![byte; hash]).into(),
+                [0, 0x80, 0xFF].map(|byte| vec![byte; rest]).into(),
+            ]
+        }
         _ => [Vec::new(), Vec::new()],
     }
 }

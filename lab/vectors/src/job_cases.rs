@@ -23,6 +23,8 @@ pub(crate) enum ExpectedResult {
     SmallOrderPeer,
     /// The error of a peer's key that is not an uncompressed point on the curve.
     PeerNotOnCurve,
+    /// The error of a field of the caller that is too long.
+    WrongLength,
     /// No error, and any message except this one: implicit rejection.
     AnythingBut(Vec<u8>),
 }
@@ -57,13 +59,20 @@ impl JobCase {
             (ExpectedResult::Output(_), Err(error)) => Err(format!("rejected: {error}")),
             (ExpectedResult::Rejected, Err(JobError::Rejected))
             | (ExpectedResult::SmallOrderPeer, Err(JobError::SmallOrderPeer))
-            | (ExpectedResult::PeerNotOnCurve, Err(JobError::PeerNotOnCurve)) => Ok(()),
+            | (ExpectedResult::PeerNotOnCurve, Err(JobError::PeerNotOnCurve))
+            | (ExpectedResult::WrongLength, Err(JobError::Length { .. })) => Ok(()),
             (
-                ExpectedResult::Rejected | ExpectedResult::SmallOrderPeer | ExpectedResult::PeerNotOnCurve,
+                ExpectedResult::Rejected
+                | ExpectedResult::SmallOrderPeer
+                | ExpectedResult::PeerNotOnCurve
+                | ExpectedResult::WrongLength,
                 Ok(_),
             ) => Err("accepted".into()),
             (
-                ExpectedResult::Rejected | ExpectedResult::SmallOrderPeer | ExpectedResult::PeerNotOnCurve,
+                ExpectedResult::Rejected
+                | ExpectedResult::SmallOrderPeer
+                | ExpectedResult::PeerNotOnCurve
+                | ExpectedResult::WrongLength,
                 Err(error),
             ) => Err(format!("wrong error: {error}")),
             (ExpectedResult::AnythingBut(secret), Ok(found)) if secret != found => Ok(()),

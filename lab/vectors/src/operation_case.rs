@@ -18,17 +18,20 @@ pub struct OperationCase {
 }
 
 impl OperationCase {
-    /// Returns the operation. ECDSA signs with the nonce of RFC 6979, so that results can be compared.
+    /// Returns the operation. ECDSA signs with the nonce of RFC 6979, so that results can be compared; ML-DSA signs with
+    /// the random bytes.
     ///
     /// # Errors
     /// The key or a length does not fit the shape.
     pub fn operation(&self, shape: Shape) -> Result<Operation<'_>, JobError> {
         let extra = match shape {
-            Shape::EcdsaSign { .. } => SecondInput::NonceInput(NonceInput::Hedged(&self.nonce)),
+            Shape::EcdsaSign { .. } | Shape::MlDsaSign { .. } => {
+                SecondInput::NonceInput(NonceInput::Hedged(&self.nonce))
+            }
             _ if shape.signature_len().is_some() => SecondInput::Signature(&self.signature),
             _ => SecondInput::None,
         };
-        Operation::new(shape, &self.key, &self.input, with_fixed_nonce(extra))
+        Operation::new(shape, &self.key, &self.input, with_fixed_nonce(shape, extra))
     }
 
     /// Returns the operations of cases of one shape.

