@@ -15,7 +15,7 @@ use std::str::FromStr;
 use oarlock::keys::KeyError;
 use oarlock::{
     AeadAlg, BlockCipher, ChainOrder, CipherMode, CipherSpec, Curve, Direction, FpeAlg, MAX_FF1_NUMERALS,
-    MAX_MTE_FRAGMENT, MacAlg, MacPadding, RsaExponent,
+    MAX_MTE_FRAGMENT, MacAlg, MacPadding, MlDsaSet, MlKemSet, RsaExponent,
 };
 use oarlock::{DigestAlg, JobError, Shape};
 use oarlock_terminal::{CommandError, FailureKind};
@@ -36,6 +36,10 @@ pub enum NamedOperation {
     X25519,
     /// ECDH with a peer's point.
     Ecdh { curve: Curve },
+    /// ML-KEM.
+    MlKem { set: MlKemSet, verb: KemVerb },
+    /// ML-DSA over messages of 32 bytes, hedged.
+    MlDsa { set: MlDsaSet, verb: OperationVerb },
     /// One record of `len` bytes.
     Record { kind: RecordKind, len: usize },
 }
@@ -49,6 +53,15 @@ pub enum OperationVerb {
     Verify,
     /// Verification under a few keys that are each used often.
     VerifyHot,
+}
+
+/// The use of a key encapsulation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum KemVerb {
+    /// A secret is made for the holder of a private key.
+    Encapsulate,
+    /// The secret is found again.
+    Decapsulate,
 }
 
 /// The kind of a record operation: encrypt, seal, authenticate or hash.
@@ -138,7 +151,13 @@ impl NamedOperation {
             .flat_map(|curve| OperationVerb::ALL.map(|verb| Self::Ecdsa { curve, verb }));
         let ed25519 = OperationVerb::ALL.map(|verb| Self::Ed25519 { verb });
         let ecdh = Curve::ALL.map(|curve| Self::Ecdh { curve });
-        rsa.chain(ecdsa).chain(ed25519).chain([Self::X25519]).chain(ecdh).collect()
+        let ml_kem =
+            MlKemSet::ALL.into_iter().flat_map(|set| KemVerb::ALL.map(|verb| Self::MlKem { set, verb }));
+        let ml_dsa = MlDsaSet::ALL
+            .into_iter()
+            .flat_map(|set| OperationVerb::ALL.map(|verb| Self::MlDsa { set, verb }));
+        let classical = rsa.chain(ecdsa).chain(ed25519).chain([Self::X25519]).chain(ecdh);
+        classical.chain(ml_kem).chain(ml_dsa).collect()
     }
 
     /// Returns all names for help and error messages, with `N` for the length of records.
@@ -150,7 +169,11 @@ impl NamedOperation {
     /// Returns all names in lines for help, one for each cipher or kind of key.
     pub(crate) fn known_families() -> Vec<String> {
         let names = Self::known_names();
-        let family = |name: &str| name.split('-').next().map(str::to_owned);
+        let family = |name: &str| {
+            // `ml` alone says nothing.
+            let words = if name.starts_with("ml-") { 2 } else { 1 };
+            name.split('-').take(words).collect::<Vec<_>>().join("-")
+        };
         let mut families: Vec<Vec<&str>> = Vec::new();
         for name in names.split(", ") {
             match families.iter_mut().find(|names| family(names[0]) == family(name)) {
@@ -197,6 +220,10 @@ impl NamedOperation {
             Self::Ed25519 { .. } => Shape::Ed25519Verify,
             Self::X25519 => Shape::X25519,
             Self::Ecdh { curve } => Shape::Ecdh { curve },
+            Self::MlKem { set, verb: KemVerb::Encapsulate } => Shape::MlKemEncaps { set },
+            Self::MlKem { set, verb: KemVerb::Decapsulate } => Shape::MlKemDecaps { set },
+            Self::MlDsa { set, verb: OperationVerb::Sign } => Shape::MlDsaSign { set },
+            Self::MlDsa { set, .. } => Shape::MlDsaVerify { set },
             Self::Record { kind, .. } => kind.shape(),
         }
     }
@@ -208,6 +235,7 @@ impl NamedOperation {
             self,
             Self::Ecdsa { verb: OperationVerb::VerifyHot, .. }
                 | Self::Ed25519 { verb: OperationVerb::VerifyHot }
+                | Self::MlDsa { verb: OperationVerb::VerifyHot, .. }
         )
     }
 
@@ -217,7 +245,12 @@ impl NamedOperation {
         match self {
             Self::Rsa { .. } => rsa_keys::PER_SIZE,
             _ if self.is_hot() => 8,
-            Self::Ecdsa { .. } | Self::Ed25519 { .. } | Self::X25519 | Self::Ecdh { .. } => 64,
+            Self::Ecdsa { .. }
+            | Self::Ed25519 { .. }
+            | Self::X25519
+            | Self::Ecdh { .. }
+            | Self::MlKem { .. }
+            | Self::MlDsa { .. } => 64,
             Self::Record { .. } => 1024,
         }
     }
@@ -229,6 +262,10 @@ impl NamedOperation {
 
 impl OperationVerb {
     const ALL: [Self; 3] = [Self::Sign, Self::Verify, Self::VerifyHot];
+}
+
+impl KemVerb {
+    const ALL: [Self; 2] = [Self::Encapsulate, Self::Decapsulate];
 }
 
 impl FromStr for NamedOperation {
@@ -280,6 +317,8 @@ impl fmt::Display for NamedOperation {
             Self::Ed25519 { verb } => write!(f, "ed25519-{verb}"),
             Self::X25519 => f.write_str("x25519-derive"),
             Self::Ecdh { curve } => write!(f, "{curve}-derive"),
+            Self::MlKem { set, verb } => write!(f, "{set}-{verb}"),
+            Self::MlDsa { set, verb } => write!(f, "{set}-{verb}"),
             Self::Record { kind, len } => {
                 let family = RECORDS
                     .iter()
@@ -297,6 +336,15 @@ impl fmt::Display for OperationVerb {
             Self::Sign => "sign",
             Self::Verify => "verify",
             Self::VerifyHot => "verify-hot",
+        })
+    }
+}
+
+impl fmt::Display for KemVerb {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Encapsulate => "encaps",
+            Self::Decapsulate => "decaps",
         })
     }
 }
@@ -349,7 +397,7 @@ mod tests {
     #[test]
     fn the_names_of_the_manual_are_known() {
         let names = "rsa1024-sign rsa4096-verify p256-sign p256-verify p256-verify-hot p384-verify-hot ed25519-sign \
-                     ed25519-verify-hot x25519-derive p256-derive p384-derive des-cbc-40 tdes-cbc-40 aes128-cbc-48 aes128-gcm-40 sha1-20 sha224-64 \
+                     ed25519-verify-hot ml-kem-768-encaps ml-kem-1024-decaps ml-dsa-44-sign ml-dsa-87-verify-hot x25519-derive p256-derive p384-derive des-cbc-40 tdes-cbc-40 aes128-cbc-48 aes128-gcm-40 sha1-20 sha224-64 \
                      sha256-8192 des-mac-40 aes-cmac-48";
         for name in names.split_whitespace() {
             assert_eq!(name.parse::<NamedOperation>().unwrap().to_string(), name);

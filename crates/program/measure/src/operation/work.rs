@@ -1,11 +1,13 @@
 //! Work for public-key operations: keys, inputs and signatures, owned, to be borrowed as jobs.
 
-use oarlock::Curve;
 use oarlock::keys::{KeyError, export, generate, import, raw};
-use oarlock::{Accelerator, DigestAlg, EcdsaEncoding, Input, Job, JobError, Key, NonceRule, Scheme};
+use oarlock::{
+    Accelerator, Curve, DigestAlg, EcdsaEncoding, Input, Job, JobError, Key, MlDsaVariant, MlKemSet,
+    NonceRule, Scheme,
+};
 
 use super::rsa_keys::rsa_keys;
-use super::{NamedOperation, OperationError, OperationVerb};
+use super::{KemVerb, NamedOperation, OperationError, OperationVerb};
 use crate::peer::{ByteColumn, PeerAlgorithm, PeerError, PeerTask};
 use crate::random::SplitMix64;
 
@@ -13,11 +15,12 @@ use crate::random::SplitMix64;
 #[derive(Debug)]
 pub struct PublicKeyWork {
     pub(crate) operation: NamedOperation,
-    /// Private for signatures and agreements, public for verifications.
+    /// Private for signatures, agreements and ML-KEM, public for verifications.
     pub(crate) keys: Vec<Key>,
     /// For each job, the index of its key.
     pub(crate) key_of: Vec<u32>,
-    /// For each job, its digest, its message (Ed25519) or its peer's public key (X25519, ECDH).
+    /// For each job, its digest, its message (Ed25519, ML-DSA), its peer's public key (X25519, ECDH), its ciphertext
+    /// (decapsulation), or nothing (encapsulation).
     pub(crate) inputs: ByteColumn,
     /// For each verification, its signature; else empty.
     pub(crate) signatures: ByteColumn,
@@ -43,16 +46,24 @@ impl NamedOperation {
         let signatures = ByteColumn::default();
         let work = PublicKeyWork { operation: self, keys, key_of, inputs, signatures, scheme: signing };
         match self.verb() {
+            _ if matches!(self, Self::MlKem { verb: KemVerb::Decapsulate, .. }) => {
+                work.with_ciphertexts(accelerator)
+            }
             OperationVerb::Sign => Ok(work),
             OperationVerb::Verify | OperationVerb::VerifyHot => work.into_verification(accelerator),
         }
     }
 
-    /// Returns the use of the operation. Key agreements count as signatures, because both use the private key.
+    /// Returns the use of the operation. Key agreements and encapsulations count as signatures: their result is output.
     fn verb(self) -> OperationVerb {
         match self {
-            Self::Rsa { verb, .. } | Self::Ecdsa { verb, .. } | Self::Ed25519 { verb } => verb,
-            Self::X25519 | Self::Ecdh { .. } | Self::Record { .. } => OperationVerb::Sign,
+            Self::Rsa { verb, .. }
+            | Self::Ecdsa { verb, .. }
+            | Self::Ed25519 { verb }
+            | Self::MlDsa { verb, .. } => verb,
+            Self::X25519 | Self::Ecdh { .. } | Self::MlKem { .. } | Self::Record { .. } => {
+                OperationVerb::Sign
+            }
         }
     }
 
@@ -71,6 +82,12 @@ impl NamedOperation {
             (Self::Ed25519 { .. }, _) => Scheme::Ed25519Verify,
             (Self::X25519, _) => Scheme::X25519,
             (Self::Ecdh { curve }, _) => Scheme::Ecdh { curve },
+            (Self::MlKem { set, verb: KemVerb::Encapsulate }, _) => Scheme::MlKemEncaps { set },
+            (Self::MlKem { set, verb: KemVerb::Decapsulate }, _) => Scheme::MlKemDecaps { set },
+            (Self::MlDsa { set, .. }, OperationVerb::Sign) => {
+                Scheme::MlDsaSign { set, variant: MlDsaVariant::Pure, nonce: NonceRule::Hedged }
+            }
+            (Self::MlDsa { set, .. }, _) => Scheme::MlDsaVerify { set, variant: MlDsaVariant::Pure },
             (Self::Record { .. }, _) => return None,
         })
     }
@@ -82,6 +99,8 @@ impl NamedOperation {
             Self::Ecdsa { curve, .. } | Self::Ecdh { curve } => times.map(|_| generate::ec(curve)).collect(),
             Self::Ed25519 { .. } => times.map(|_| generate::ed25519()).collect(),
             Self::X25519 => times.map(|_| generate::x25519()).collect(),
+            Self::MlKem { set, .. } => times.map(|_| generate::ml_kem(set)).collect(),
+            Self::MlDsa { set, .. } => times.map(|_| generate::ml_dsa(set)).collect(),
             Self::Record { .. } => Ok(Vec::new()),
         }
     }
@@ -90,6 +109,7 @@ impl NamedOperation {
     fn inputs(self, count: usize) -> Result<ByteColumn, KeyError> {
         let len = match self {
             Self::Ecdsa { curve, .. } => digest_of(curve).output_len(),
+            Self::MlKem { .. } => 0,
             Self::X25519 => return peers(count, generate::x25519, |key| key.x25519_public().map(|u| &u[..])),
             Self::Ecdh { curve } => {
                 return peers(count, || generate::ec(curve), |key| Some(key.ec_public()?.1));
@@ -193,6 +213,20 @@ impl PublicKeyWork {
             inputs,
             extras: self.signatures.clone(),
         })
+    }
+
+    /// Makes a ciphertext for each key in turn.
+    fn with_ciphertexts(self, accelerator: &Accelerator) -> Result<Self, OperationError> {
+        let job_error = |error| OperationError::Job { operation: self.operation.to_string(), error };
+        let keys = self.key_of.iter().filter_map(|index| self.keys.get(*index as usize));
+        let jobs: Vec<Job<'_>> = keys.map(Job::encapsulate).collect();
+        let answers = accelerator.run_all(&jobs);
+        let ciphertext = |answer: Result<&[u8], JobError>| {
+            let made = answer.map_err(job_error)?;
+            Ok(made[..made.len().saturating_sub(MlKemSet::SECRET_LEN)].to_vec())
+        };
+        let inputs = answers.iter().map(ciphertext).collect::<Result<ByteColumn, OperationError>>()?;
+        Ok(Self { inputs, ..self })
     }
 
     /// Signs every input, and drops the private keys.

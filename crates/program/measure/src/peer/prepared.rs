@@ -16,6 +16,7 @@ const LONGEST_TAG: usize = 32;
 /// The most bytes around a record: its header, MAC and padding.
 const MAX_ADDED: usize = HEADER_LEN + 2 + LONGEST_TAG + DES_BLOCK_LEN;
 const SHA256_LEN: usize = 32;
+const ML_KEM_SECRET_LEN: usize = 32;
 
 impl Libcrypto {
     /// Parses the task's keys and makes its contexts: one per key, because `openssl speed` reuses its contexts too;
@@ -106,6 +107,9 @@ enum AlgorithmContexts {
     MessageVerify(Vec<MessageContext>),
     /// One context per item.
     Derive(Vec<PkeyContext>, usize),
+    /// One context per key.
+    Encapsulate(Vec<PkeyContext>, usize),
+    Decapsulate(Vec<PkeyContext>),
     Cbc(PeerCipher),
     Gcm(PeerCipher),
     Digest(PeerDigest),
@@ -133,6 +137,24 @@ impl AlgorithmContexts {
             PeerAlgorithm::Ed25519Verify => {
                 let keys = public_keys(library, task)?;
                 Self::MessageVerify(keys.iter().map(MessageContext::verify).collect::<Result<_, _>>()?)
+            }
+            PeerAlgorithm::MlDsaSign => {
+                let keys = lattice_keys(library, "ML-DSA", private_keys(library, task))?;
+                let contexts = keys.iter().map(MessageContext::sign).collect::<Result<_, _>>()?;
+                Self::MessageSign(contexts, longest(&keys))
+            }
+            PeerAlgorithm::MlDsaVerify => {
+                let keys = lattice_keys(library, "ML-DSA", public_keys(library, task))?;
+                Self::MessageVerify(keys.iter().map(MessageContext::verify).collect::<Result<_, _>>()?)
+            }
+            PeerAlgorithm::MlKemEncaps => {
+                let keys = lattice_keys(library, "ML-KEM", private_keys(library, task))?;
+                let contexts = keys.iter().map(PkeyContext::encapsulate).collect::<Result<_, _>>()?;
+                Self::Encapsulate(contexts, longest(&keys))
+            }
+            PeerAlgorithm::MlKemDecaps => {
+                let keys = lattice_keys(library, "ML-KEM", private_keys(library, task))?;
+                Self::Decapsulate(keys.iter().map(PkeyContext::decapsulate).collect::<Result<_, _>>()?)
             }
             PeerAlgorithm::X25519 => Self::derive(library, task, PeerKey::x25519_peer)?,
             PeerAlgorithm::Ecdh => Self::derive(library, task, PeerKey::public)?,
@@ -225,6 +247,8 @@ impl AlgorithmContexts {
     fn output_len(&self, task: &PeerTask) -> usize {
         match self {
             Self::Sign(_, len) | Self::MessageSign(_, len) | Self::Derive(_, len) => *len,
+            Self::Encapsulate(_, len) => *len + ML_KEM_SECRET_LEN,
+            Self::Decapsulate(_) => ML_KEM_SECRET_LEN,
             Self::Verify(_) | Self::MessageVerify(_) => 1,
             Self::Cbc(_) => longest_input(task),
             Self::Gcm(_) => longest_input(task) + TAG_LEN,
@@ -250,6 +274,8 @@ impl AlgorithmContexts {
                 verdict(at(contexts, key)?.run_verify(input, task.extras.get(item))?, out)
             }
             Self::Derive(contexts, _) => at(contexts, item)?.run_derive(out),
+            Self::Encapsulate(contexts, len) => at(contexts, key)?.run_encapsulate(*len, out),
+            Self::Decapsulate(contexts) => at(contexts, key)?.run_decapsulate(input, out),
             Self::Cbc(cipher) => cipher.run(task.key(item), task.extras.get(item), input, out),
             Self::Gcm(cipher) => seal(cipher, task, item, out),
             Self::Digest(digest) => digest.run(input, out),
@@ -353,6 +379,20 @@ fn private_keys(library: &Libcrypto, task: &PeerTask) -> Result<Vec<PeerKey>, Pe
 
 fn public_keys(library: &Libcrypto, task: &PeerTask) -> Result<Vec<PeerKey>, PeerError> {
     task.keys.iter().map(|der| PeerKey::public(library, der)).collect()
+}
+
+/// Turns keys that a library does not know into an absence: OpenSSL has ML-KEM and ML-DSA from 3.5 on.
+fn lattice_keys(
+    library: &Libcrypto,
+    algorithm: &'static str,
+    keys: Result<Vec<PeerKey>, PeerError>,
+) -> Result<Vec<PeerKey>, PeerError> {
+    keys.map_err(|error| match error {
+        PeerError::Failed { reason, .. } => {
+            PeerError::Unavailable { library: library.version().into(), algorithm, reason }
+        }
+        error => error,
+    })
 }
 
 /// PKCS#1 v1.5 names its digest inside the padding; ECDSA does not.

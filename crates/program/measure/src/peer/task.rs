@@ -25,6 +25,14 @@ pub(crate) enum PeerAlgorithm {
     X25519,
     /// ECDH on any curve; keys PKCS#8, inputs the peer's SPKI.
     Ecdh,
+    /// ML-KEM encapsulation; keys PKCS#8, inputs empty; output ciphertext and secret.
+    MlKemEncaps,
+    /// ML-KEM decapsulation; keys PKCS#8, inputs ciphertexts.
+    MlKemDecaps,
+    /// ML-DSA of whole messages without a context; keys PKCS#8.
+    MlDsaSign,
+    /// The same, verified; keys SPKI, extras signatures.
+    MlDsaVerify,
     /// CBC encryption without padding; keys raw, extras IVs.
     Cbc(CbcCipher),
     /// AES in counter mode; keys of 16 or 32 bytes, extras first counter blocks.
@@ -84,6 +92,10 @@ impl PeerAlgorithm {
         let mut words = rest.split('-');
         let (verb, second) = (words.next()?, words.next());
         Some(match (family, verb) {
+            ("ml", "kem") if words.next() == Some("encaps") => Self::MlKemEncaps,
+            ("ml", "kem") => Self::MlKemDecaps,
+            ("ml", "dsa") if words.next() == Some("sign") => Self::MlDsaSign,
+            ("ml", "dsa") => Self::MlDsaVerify,
             // The SSH form of ChaCha20-Poly1305 is not in libcrypto.
             ("chacha20", "poly1305") if second == Some("ssh") => return None,
             // Before the plain modes below, whose names begin in the same way.
@@ -124,6 +136,7 @@ impl PeerAlgorithm {
             Self::RsaVerify
                 | Self::EcdsaVerify
                 | Self::Ed25519Verify
+                | Self::MlDsaVerify
                 | Self::Cbc(_)
                 | Self::Chain(..)
                 | Self::AesCtr

@@ -89,6 +89,21 @@ pub(crate) fn is_right(accelerator: &Accelerator, work: &PublicKeyWork, item: us
             let input: Input<'_> = job.input;
             return accelerator.run_all(&[Job::with_scheme(scheme, job.key, input, output)]).get(0).is_ok();
         }
+        Scheme::MlDsaSign { set, variant, .. } => {
+            let scheme = Scheme::MlDsaVerify { set, variant };
+            return accelerator
+                .run_all(&[Job::with_scheme(scheme, job.key, job.input, output)])
+                .get(0)
+                .is_ok();
+        }
+        // Random, so that only the ciphertext leads to the secret again.
+        Scheme::MlKemEncaps { set } => {
+            let Some((ciphertext, secret)) = output.split_at_checked(set.ciphertext_len()) else {
+                return false;
+            };
+            let again = accelerator.run_all(&[Job::decapsulate(job.key, ciphertext)]);
+            return again.get(0).is_ok_and(|found| found == secret);
+        }
         _ => accelerator.run_all(&[job]),
     };
     answers.get(0).is_ok_and(|ours| ours == output)

@@ -89,6 +89,10 @@ functions! {
     EVP_PKEY_derive_init(Raw) -> c_int;
     EVP_PKEY_derive_set_peer(Raw, Raw) -> c_int;
     EVP_PKEY_derive(Raw, *mut c_uchar, *mut usize) -> c_int;
+    EVP_PKEY_encapsulate_init(Raw, *const PeerParam) -> c_int;
+    EVP_PKEY_encapsulate(Raw, *mut c_uchar, *mut usize, *mut c_uchar, *mut usize) -> c_int;
+    EVP_PKEY_decapsulate_init(Raw, *const PeerParam) -> c_int;
+    EVP_PKEY_decapsulate(Raw, *mut c_uchar, *mut usize, *const c_uchar, usize) -> c_int;
     EVP_MD_CTX_new() -> Raw;
     EVP_MD_CTX_free(Raw);
     EVP_MD_fetch(Raw, *const c_char, *const c_char) -> Raw;
@@ -406,6 +410,56 @@ impl PkeyContext {
         Ok(context)
     }
 
+    /// Prepares encapsulation under the public half of `key`.
+    pub(super) fn encapsulate(key: &PeerKey) -> Result<Self, PeerError> {
+        let library = &key.0.library;
+        let context = Self::without_use(key)?;
+        // SAFETY: the context was just made; no parameters are given.
+        let set = unsafe { (library.functions().EVP_PKEY_encapsulate_init)(context.0.raw(), null()) };
+        library.expect_one(set, "EVP_PKEY_encapsulate_init")?;
+        Ok(context)
+    }
+
+    /// Prepares decapsulation.
+    pub(super) fn decapsulate(key: &PeerKey) -> Result<Self, PeerError> {
+        let library = &key.0.library;
+        let context = Self::without_use(key)?;
+        // SAFETY: the context was just made; no parameters are given.
+        let set = unsafe { (library.functions().EVP_PKEY_decapsulate_init)(context.0.raw(), null()) };
+        library.expect_one(set, "EVP_PKEY_decapsulate_init")?;
+        Ok(context)
+    }
+
+    /// Writes a ciphertext of `ciphertext_len` bytes and the secret behind it, and returns the length of both.
+    pub(super) fn run_encapsulate(
+        &mut self,
+        ciphertext_len: usize,
+        out: &mut [u8],
+    ) -> Result<usize, PeerError> {
+        let library = &self.0.library;
+        let (ciphertext, secret) = out.split_at_mut(ciphertext_len.min(out.len()));
+        let (mut len, mut secret_len) = (ciphertext.len(), secret.len());
+        let (to, secret_to) = (ciphertext.as_mut_ptr(), secret.as_mut_ptr());
+        // SAFETY: the lengths of both outputs are passed; the context is initialised for encapsulation.
+        let done = unsafe {
+            let encapsulate = library.functions().EVP_PKEY_encapsulate;
+            encapsulate(self.0.raw(), to, &raw mut len, secret_to, &raw mut secret_len)
+        };
+        library.expect_one(done, "EVP_PKEY_encapsulate").map(|()| len + secret_len)
+    }
+
+    /// Writes the secret of a ciphertext, and returns its length.
+    pub(super) fn run_decapsulate(&mut self, ciphertext: &[u8], out: &mut [u8]) -> Result<usize, PeerError> {
+        let library = &self.0.library;
+        let mut len = out.len();
+        let (from, from_len, to) = (ciphertext.as_ptr(), ciphertext.len(), out.as_mut_ptr());
+        // SAFETY: both lengths are passed; the context is initialised for decapsulation.
+        let done = unsafe {
+            (library.functions().EVP_PKEY_decapsulate)(self.0.raw(), to, &raw mut len, from, from_len)
+        };
+        library.expect_one(done, "EVP_PKEY_decapsulate").map(|()| len)
+    }
+
     /// Writes the signature of `digest`, and returns its length.
     pub(super) fn run_sign(&mut self, digest: &[u8], out: &mut [u8]) -> Result<usize, PeerError> {
         let library = &self.0.library;
@@ -443,15 +497,18 @@ impl PkeyContext {
         init: unsafe extern "C" fn(Raw) -> c_int,
         call: &'static str,
     ) -> Result<Self, PeerError> {
+        let context = Self::without_use(key)?;
+        // SAFETY: the context was just made.
+        key.0.library.expect_one(unsafe { init(context.0.raw()) }, call)?;
+        Ok(context)
+    }
+
+    fn without_use(key: &PeerKey) -> Result<Self, PeerError> {
         let library = &key.0.library;
         let functions = library.functions();
         // SAFETY: the key is valid; the context takes its own reference of it.
         let raw = unsafe { (functions.EVP_PKEY_CTX_new_from_pkey)(null_mut(), key.0.raw(), null()) };
-        let object =
-            OwnedObject::new(library, raw, functions.EVP_PKEY_CTX_free, "EVP_PKEY_CTX_new_from_pkey")?;
-        // SAFETY: the context was just made.
-        library.expect_one(unsafe { init(object.raw()) }, call)?;
-        Ok(Self(object))
+        OwnedObject::new(library, raw, functions.EVP_PKEY_CTX_free, "EVP_PKEY_CTX_new_from_pkey").map(Self)
     }
 
     fn with_pkcs1(self, digest: Option<&PeerDigest>) -> Result<Self, PeerError> {
@@ -471,7 +528,7 @@ impl PkeyContext {
 /// The function that sets up a context for one message: `EVP_DigestSignInit` or `EVP_DigestVerifyInit`.
 type MessageInit = unsafe extern "C" fn(Raw, *mut Raw, Raw, Raw, Raw) -> c_int;
 
-/// Ed25519 over whole messages, set up once per key.
+/// Ed25519 or ML-DSA over whole messages, set up once per key.
 pub(super) struct MessageContext {
     context: OwnedObject,
     init: MessageInit,
