@@ -8,6 +8,7 @@
 //! | `reference` | files that name a key at a server |
 //! | `rsa` | relations between the numbers of RSA keys |
 //! | `curves` | EC, Ed25519 and X25519: published vectors, ranges and points |
+//! | `lattice` | ML-KEM and ML-DSA in every form, and wrong keys |
 //! | `refuse` | inputs that are refused, and their errors |
 //! | `robust` | truncated and corrupted files |
 //! | `threshold` | shares of RSA keys; with the feature `threshold` |
@@ -18,6 +19,7 @@ mod bind;
 mod curves;
 mod export;
 mod import;
+mod lattice;
 mod reference;
 mod refuse;
 mod robust;
