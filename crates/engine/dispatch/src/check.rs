@@ -1,11 +1,12 @@
 //! Runs engines and checks their results before any of them is released.
 //!
 //! An RSA private result is confirmed by the public operation, because one faulty CRT half reveals the key (Boneh,
-//! DeMillo, Lipton, EUROCRYPT 1997). A share of all results is recomputed on a different engine. If two engines
+//! DeMillo, Lipton, EUROCRYPT 1997). An ML-DSA signature is verified. A share of all results is recomputed on a different engine. If two engines
 //! differ, the referee computes again: its result is released and the loser is quarantined. Only an engine whose
 //! result differs from the referee's can lose, so no crafted input can bring an honest engine into quarantine.
 
 mod cross;
+mod ml_dsa;
 mod rsa;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -67,6 +68,7 @@ impl<'a> CheckedRun<'a> {
             Jobs::Operations(shape, operations) => {
                 let batch = CheckedBatch { run: *self, engine, shape: *shape, operations };
                 batch.confirm_rsa(outcomes);
+                batch.confirm_ml_dsa(outcomes);
                 batch.cross_check(outcomes);
             }
             Jobs::Records(..) => self.cross_check_records(engine, jobs, outcomes),
@@ -155,6 +157,12 @@ impl CheckedBatch<'_> {
         // The bytes may be a faulty CRT result, from which the key can be computed.
         zeroize::Zeroize::zeroize(outcomes.result_mut(index));
     }
+}
+
+/// Returns the indices of the outcomes with a status.
+fn positions(outcomes: &Outcomes, is_meant: impl Fn(Status) -> bool) -> Vec<usize> {
+    let statuses = outcomes.statuses().iter().enumerate();
+    statuses.filter(|(_, status)| is_meant(**status)).map(|(index, _)| index).collect()
 }
 
 /// Compares two results. No constant time is needed: results differ only if an engine is faulty.

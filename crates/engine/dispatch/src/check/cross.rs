@@ -125,7 +125,7 @@ impl CheckedBatch<'_> {
     }
 
     /// Returns the indices whose signature an engine rejects.
-    fn rejected(
+    pub(super) fn rejected(
         &self,
         engine: usize,
         verify: Shape,
@@ -143,7 +143,7 @@ impl CheckedBatch<'_> {
     }
 
     /// Replaces results by the referee's.
-    fn replace(&self, indices: &[usize], outcomes: &mut Outcomes) {
+    pub(super) fn replace(&self, indices: &[usize], outcomes: &mut Outcomes) {
         let votes = self.recompute(REFEREE, indices);
         for (at, index) in indices.iter().enumerate() {
             match &votes {

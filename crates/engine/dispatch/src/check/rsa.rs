@@ -2,7 +2,7 @@
 
 use oarlock_core::{EngineFault, Jobs, Operation, Outcomes, SecondInput, Shape, Status};
 
-use super::{CheckedBatch, is_same};
+use super::{CheckedBatch, is_same, positions};
 use crate::blueprint::REFEREE;
 use crate::metrics::count;
 
@@ -150,9 +150,4 @@ impl CheckedBatch<'_> {
         }
         Some(votes)
     }
-}
-
-fn positions(outcomes: &Outcomes, is_meant: impl Fn(Status) -> bool) -> Vec<usize> {
-    let statuses = outcomes.statuses().iter().enumerate();
-    statuses.filter(|(_, status)| is_meant(**status)).map(|(index, _)| index).collect()
 }

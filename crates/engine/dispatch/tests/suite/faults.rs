@@ -31,7 +31,7 @@ fn with(engine: &Arc<Invented>, config: SchedulerConfig) -> Dispatcher {
 fn by(referee: &Arc<Invented>, engine: &Arc<Invented>, config: SchedulerConfig) -> Dispatcher {
     let mut builder =
         DispatcherBuilder::new(referee.clone()).engine(engine.clone()).config(config).prober(|_, _| true);
-    for shape in [SIGN, VERIFY, PRIVATE, PUBLIC, DERIVE] {
+    for shape in [SIGN, VERIFY, PRIVATE, PUBLIC, DERIVE, LATTICE_SIGN, LATTICE_VERIFY] {
         let cost = |ns| EngineCost { per_batch_ns: 0.0, per_op_ns: ns, per_byte_ns: 0.0 };
         builder = builder.cost("referee", shape, cost(100_000.0)).cost(engine.name, shape, cost(10_000.0));
     }
@@ -75,6 +75,43 @@ fn every_wrong_rsa_signature_is_stopped_without_cross_checks() {
         let counters = dispatcher.counters();
         assert!(counters.unconfirmed > 0 && counters.quarantines > 0, "{manner:?}: {counters:?}");
     }
+}
+
+#[test]
+fn every_wrong_ml_dsa_signature_is_stopped_without_cross_checks() {
+    for (manner, loser) in
+        [(Manner::Lies(LATTICE_SIGN), LATTICE_SIGN), (Manner::Lies(LATTICE_VERIFY), LATTICE_VERIFY)]
+    {
+        let dispatcher = with(&Invented::lanes(manner), config());
+        let set = set_of(LATTICE_SIGN, 0, sized(50, 10));
+        assert_true(&set, &dispatcher.run_all(&set));
+        let quarantined: Vec<_> = dispatcher.quarantined().into_iter().map(|lost| lost.shape).collect();
+        assert_eq!(quarantined, [Some(loser)]);
+        assert!(dispatcher.counters().disputes > 0);
+        let ticket = dispatcher.submit_many(set.clone(), SubmitOptions::default()).unwrap();
+        assert_true(&set, &ticket.wait());
+    }
+}
+
+/// The referee signs wrongly too, as it does under a key whose parts do not belong together.
+#[test]
+fn an_ml_dsa_signature_that_the_referee_cannot_mend_is_withheld() {
+    let referee = Invented::referee();
+    referee.set(Manner::Lies(LATTICE_SIGN));
+    let dispatcher = by(&referee, &Invented::lanes(Manner::Lies(LATTICE_SIGN)), config());
+    let set = set_of(LATTICE_SIGN, 0, LANES);
+    let results = dispatcher.run_all(&set);
+    let bad = Err(JobError::UnusableKey { shape: LATTICE_SIGN });
+    // The lanes lie about the jobs 1, 4 and 7, and the referee about the second of these three.
+    for (index, operation) in set.iter().enumerate() {
+        let expected = truth(LATTICE_SIGN, &operation).1;
+        assert_eq!(
+            results.get(index),
+            if index == 4 { bad.clone() } else { Ok(&expected[..]) },
+            "job {index}"
+        );
+    }
+    assert_eq!(dispatcher.counters().bad_keys, 1);
 }
 
 #[test]

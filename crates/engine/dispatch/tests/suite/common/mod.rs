@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use oarlock_core::{
     BatchSize, Completion, Curve, EcPrivateParts, Engine, EngineFault, EngineLocation, Fingerprint, Holder,
-    Input, Job, Jobs, Key, KeyKind, KeyParts, NonceInput, Operation, OperationSet, Outcomes, OwnedJob,
-    OwnedJobs, RsaExponent, RsaPrivateParts, RsaPublicParts, Scheme, SecondInput, SecretBytes, Shape, Status,
-    X25519PrivateParts,
+    Input, Job, Jobs, Key, KeyKind, KeyParts, LatticePrivate, LatticePrivateParts, MlDsaSet, NonceInput,
+    Operation, OperationSet, Outcomes, OwnedJob, OwnedJobs, RsaExponent, RsaPrivateParts, RsaPublicParts,
+    Scheme, SecondInput, SecretBytes, Shape, Status, X25519PrivateParts,
 };
 
 pub const SIGN: Shape = Shape::EcdsaSign { curve: Curve::P256 };
@@ -16,6 +16,8 @@ pub const VERIFY: Shape = Shape::EcdsaVerify { curve: Curve::P256 };
 pub const PRIVATE: Shape = Shape::RsaPrivate { bits: 1024 };
 pub const PUBLIC: Shape = Shape::RsaPublic { bits: 1024, exponent: RsaExponent::F4 };
 pub const DERIVE: Shape = Shape::X25519;
+pub const LATTICE_SIGN: Shape = Shape::MlDsaSign { set: MlDsaSet::MlDsa44 };
+pub const LATTICE_VERIFY: Shape = Shape::MlDsaVerify { set: MlDsaSet::MlDsa44 };
 
 pub const LANES: usize = 8;
 
@@ -38,10 +40,16 @@ pub fn truth(shape: Shape, operation: &Operation<'_>) -> (Status, Vec<u8>) {
     }
     let answer = match shape {
         Shape::EcdsaSign { .. } => signature(input, operation.extra),
-        Shape::EcdsaVerify { .. } => {
+        Shape::EcdsaVerify { .. } | Shape::MlDsaVerify { .. } => {
+            let digest = mixed(input, 17);
             let is_good =
-                matches!(operation.extra, SecondInput::Signature(bytes) if bytes[..32] == mixed(input, 17));
+                matches!(operation.extra, SecondInput::Signature(bytes) if bytes.starts_with(&digest));
             return (if is_good { Status::Done } else { Status::Rejected }, vec![]);
+        }
+        Shape::MlDsaSign { .. } => {
+            let mut bytes = mixed(input, 17);
+            bytes.resize(shape.output_len(), 0);
+            bytes
         }
         Shape::RsaPrivate { .. } => rotated(input, 1),
         Shape::RsaPublic { .. } => rotated(input, input.len() - 1),
@@ -172,7 +180,9 @@ impl Engine for Invented {
     }
 
     fn offers(&self, shape: Shape) -> Option<BatchSize> {
-        [SIGN, VERIFY, PRIVATE, PUBLIC, DERIVE].contains(&shape).then_some(self.lanes)
+        [SIGN, VERIFY, PRIVATE, PUBLIC, DERIVE, LATTICE_SIGN, LATTICE_VERIFY]
+            .contains(&shape)
+            .then_some(self.lanes)
     }
 
     fn confirms(&self, _: Shape) -> bool {
@@ -309,6 +319,12 @@ pub fn x25519_key() -> Key {
     Key::local(KeyParts::X25519Private(parts), Fingerprint::new([3; 32]))
 }
 
+pub fn ml_dsa_key() -> Key {
+    let (set, private) = (MlDsaSet::MlDsa44, LatticePrivate::Seed(SecretBytes::new(vec![1; 32])));
+    let parts = LatticePrivateParts { set, private, public: vec![0; set.public_len()] };
+    Key::local(KeyParts::MlDsaPrivate(parts), Fingerprint::new([5; 32]))
+}
+
 /// Returns a job for the holder.
 pub fn held_job(message: &[u8]) -> OwnedJob {
     let key = Key::held(KeyKind::Ed25519Private, "vault", "its-name", None, Fingerprint::new([4; 32]));
@@ -319,6 +335,7 @@ pub fn key_for(shape: Shape) -> Key {
     match shape {
         Shape::RsaPrivate { .. } | Shape::RsaPublic { .. } => rsa_key(),
         Shape::X25519 => x25519_key(),
+        Shape::MlDsaSign { .. } | Shape::MlDsaVerify { .. } => ml_dsa_key(),
         _ => p256_key(),
     }
 }
@@ -342,7 +359,7 @@ pub fn push(set: &mut OperationSet, key: &Key, n: usize) {
             good[0] ^= (n % 2) as u8;
             set.push(key, &input, SecondInput::Signature(&good)).unwrap();
         }
-        Shape::EcdsaSign { .. } => {
+        Shape::EcdsaSign { .. } | Shape::MlDsaSign { .. } => {
             set.push(key, &input, SecondInput::NonceInput(NonceInput::Hedged(&[n as u8; 32]))).unwrap();
         }
         _ => set.push(key, &input, SecondInput::None).unwrap(),
