@@ -3,6 +3,7 @@
 //! | module | content |
 //! |---|---|
 //! | [`subject`] | shapes with a secret: batches under a fixed secret, and under random secrets |
+//! | `lattice` | keys of ML-KEM and ML-DSA that differ in their secrets alone |
 //! | [`leaves`] | the leaves that are checked |
 //! | [`welch`] | Welch's t over two classes of samples, whole and cropped |
 //! | [`timing`] | batches of both classes timed in random order (dudect: Reparaz, Balasch, Verbauwhede 2017) |
@@ -17,6 +18,7 @@
 //! hours for RSA's; `cargo run --release -p oarlock-leaks --features valgrind -- valgrind` takes minutes.
 #![forbid(unsafe_code)]
 
+mod lattice;
 pub mod leaves;
 pub mod padding;
 pub mod planted;

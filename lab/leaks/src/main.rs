@@ -40,8 +40,8 @@ struct LeaksArgs {
 enum LeaksCommand {
     /// Times batches under a fixed secret and under random secrets: |t| < 5 means no leak
     Time(TimeArgs),
-    /// Times RSA decryptions of valid and invalid paddings, and TLS records with short and long paddings: |t| < 5 means
-    /// no leak
+    /// Times decryptions of valid and invalid paddings (RSA) or ciphertexts (ML-KEM), and TLS records with short and
+    /// long paddings: |t| < 5 means no leak
     Padding(PaddingArgs),
     /// Runs every leaf that Valgrind knows under it, and reports branches on secrets (build with --features valgrind)
     Valgrind(SubjectArgs),
@@ -127,6 +127,7 @@ fn finish<F: LeakFinding + Serialize>(rows: &[F], as_json: bool) -> Result<bool,
 
 fn time(args: &TimeArgs) -> Result<Vec<TimeRow>, LeakError> {
     let checked = leaves::named(&args.leaves, |engine| args.subjects.names_for(engine))?;
+    args.subjects.check_names(&checked)?;
     let count: usize = checked.iter().map(|leaf| leaf.subjects.len()).sum();
     let bar = progress_bar((count + checked.len()) as u64 * args.samples);
     let mut saved = args.resume.as_deref().map(SavedSamples::open).transpose()?;
@@ -163,11 +164,11 @@ fn time(args: &TimeArgs) -> Result<Vec<TimeRow>, LeakError> {
     let mut rows = Vec::new();
     for CheckedLeaf { engine, subjects } in checked {
         for name in &subjects {
-            rows.push(one(&engine, name)?);
+            rows.push(one(&*engine, name)?);
         }
         // A fast shape is enough, such as X25519, because the wrapper leaks and not the shape.
         if let Some(name) = subjects.iter().find(|name| name.starts_with('x')).or(subjects.last()) {
-            rows.push(one(&PlantedLeak(engine), name)?);
+            rows.push(one(&PlantedLeak(&*engine), name)?);
         }
     }
     bar.finish_and_clear();
@@ -241,9 +242,24 @@ fn watched(_: &WatchedArgs) -> Result<bool, LeakError> {
 }
 
 impl SubjectArgs {
-    fn names_for(&self, engine: &LaneEngine) -> Vec<String> {
-        let max_bits = if self.all { u16::MAX } else { 2048 };
-        if self.names.is_empty() { Subject::names(engine, max_bits) } else { self.names.clone() }
+    /// Checks that each given name is that of a subject which an engine offers.
+    fn check_names(&self, checked: &[CheckedLeaf]) -> Result<(), LeakError> {
+        let offered = |name: &String| checked.iter().any(|leaf| leaf.subjects.contains(name));
+        match self.names.iter().find(|name| !offered(name)) {
+            // The error of an unknown name lists all names.
+            Some(name) => Err(Subject::with_one_key(name)
+                .map_or_else(|error| error, |_| LeakError::Refused { subject: name.clone() })),
+            None => Ok(()),
+        }
+    }
+
+    fn names_for(&self, engine: &dyn Engine) -> Vec<String> {
+        let offered =
+            Subject::names(engine, if self.all || !self.names.is_empty() { u16::MAX } else { 2048 });
+        match &*self.names {
+            [] => offered,
+            names => names.iter().filter(|name| offered.contains(name)).cloned().collect(),
+        }
     }
 }
 

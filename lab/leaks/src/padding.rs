@@ -5,12 +5,14 @@
 //! v1.5 compares valid with invalid paddings. Both return messages of random length, because implicit rejection returns
 //! a message too. OAEP reports an invalid padding, so that two kinds of invalid paddings are compared: a wrong first
 //! byte (Manger's attack), and a wrong hash of the label, which a decoder reads later.
+//!
+//! ML-KEM compares ciphertexts that were made for the key with damaged ones. Both give a secret.
 
 use std::hint::black_box;
 
-use oarlock::{Accelerator, DigestAlg, Input, Job, JobError, Key, Scheme};
+use oarlock::{Accelerator, DigestAlg, Input, Job, JobError, Key, MlKemSet, Scheme};
 use oarlock_core::{Jobs, OperationSet, Outcomes, SecondInput};
-use oarlock_keys::import;
+use oarlock_keys::{generate, import};
 
 use crate::LeakError;
 use crate::report::TimeRow;
@@ -19,7 +21,13 @@ use crate::timing::{SampleClock, row};
 use crate::welch::{CroppedTests, PILOT, SampleClass};
 
 /// The names of the subjects.
-pub const NAMES: [&str; 2] = ["rsa2048-pkcs1-decrypt", "rsa2048-oaep-decrypt"];
+pub const NAMES: [&str; 5] = [
+    "rsa2048-pkcs1-decrypt",
+    "rsa2048-oaep-decrypt",
+    "ml-kem-512-decaps",
+    "ml-kem-768-decaps",
+    "ml-kem-1024-decaps",
+];
 
 /// The number of decryptions in a batch, which fills the lanes.
 pub const BATCH: usize = 8;
@@ -58,15 +66,20 @@ impl PaddingSubject {
     pub fn new(name: &str, is_planted: bool) -> Result<Self, LeakError> {
         let scheme = match NAMES.iter().position(|known| *known == name) {
             Some(0) => Scheme::RsaPkcs1Decrypt,
+            Some(at @ 2..) => Scheme::MlKemDecaps { set: MlKemSet::ALL[at - 2] },
             Some(_) => Scheme::RsaOaepDecrypt { digest: DigestAlg::Sha256, mgf: DigestAlg::Sha256 },
             None => {
                 return Err(LeakError::Unknown { found: name.to_owned(), known: NAMES.join(", ") });
             }
         };
         let key_error = |error| LeakError::Key { subject: name.to_owned(), error };
-        let key = import::pem(include_bytes!("keys/rsa2048.pem"), None).map_err(key_error)?;
+        let key = match scheme {
+            Scheme::MlKemDecaps { set } => generate::ml_kem(set),
+            _ => import::pem(include_bytes!("keys/rsa2048.pem"), None),
+        };
+        let key = key.map_err(key_error)?;
         // A cross-check at random times would hide small differences.
-        let accelerator = Accelerator::builder().cross_check(0.0).threads(1).build()?;
+        let accelerator = Accelerator::builder().cross_check(0.0).threads(1).lazy().build()?;
         let mut subject = Self {
             name: name.to_owned(),
             scheme,
@@ -127,11 +140,11 @@ impl PaddingSubject {
             }
             self.accelerator.run_all(&jobs)
         });
-        // Implicit rejection answers every PKCS#1 v1.5 ciphertext. No padding of OAEP here is valid.
-        let is_pkcs1 = self.scheme == Scheme::RsaPkcs1Decrypt;
+        // Implicit rejection answers every ciphertext of PKCS#1 v1.5 and ML-KEM. No padding of OAEP here is valid.
+        let is_answered = !matches!(self.scheme, Scheme::RsaOaepDecrypt { .. });
         let is_expected = |answer: Result<&[u8], JobError>| match answer {
-            Ok(_) => is_pkcs1,
-            Err(error) => !is_pkcs1 && error == JobError::Rejected,
+            Ok(_) => is_answered,
+            Err(error) => !is_answered && error == JobError::Rejected,
         };
         if answers.iter().all(is_expected) {
             Ok(time)
@@ -141,6 +154,9 @@ impl PaddingSubject {
     }
 
     fn seal(&mut self, class: SampleClass) -> Result<SealedCase, LeakError> {
+        if let Scheme::MlKemDecaps { set } = self.scheme {
+            return self.encapsulate(set, class);
+        }
         let (encoded, stops_after) = match (self.scheme, class) {
             (Scheme::RsaPkcs1Decrypt, SampleClass::Fixed) => (self.pkcs1(), LEN),
             (Scheme::RsaPkcs1Decrypt, SampleClass::Random) => self.bad_pkcs1(),
@@ -149,6 +165,19 @@ impl PaddingSubject {
             (_, SampleClass::Random) => (self.oaep(0), 33),
         };
         Ok(SealedCase { bytes: self.encrypt(&encoded)?, stops_after })
+    }
+
+    /// Makes a ciphertext, with one damaged bit in the random class.
+    fn encapsulate(&mut self, set: MlKemSet, class: SampleClass) -> Result<SealedCase, LeakError> {
+        let made = self.accelerator.run_all(&[Job::encapsulate(&self.key)]);
+        let made = made.get(0).map_err(|_| LeakError::Refused { subject: self.name.clone() })?;
+        let mut bytes = made[..set.ciphertext_len()].to_vec();
+        let mut stops_after = bytes.len();
+        if class == SampleClass::Random {
+            stops_after = self.dice.below(bytes.len());
+            bytes[stops_after] ^= 1 << self.dice.below(8);
+        }
+        Ok(SealedCase { bytes, stops_after })
     }
 
     /// Makes a valid padding around a message of random length. RFC 8017 7.2.1.

@@ -1,12 +1,14 @@
 //! An engine that leaks on purpose. A check that does not find its leak proves nothing.
 
-use oarlock_core::{BatchSize, Engine, EngineFault, Jobs, Key, KeyParts, Outcomes, Shape};
+use oarlock_core::{
+    BatchSize, Engine, EngineFault, Jobs, Key, KeyParts, LatticePrivate, LatticePrivateParts, Outcomes, Shape,
+};
 
 /// An engine that takes one more step for every set bit of a secret, as a square-and-multiply loop does.
 #[derive(Debug)]
-pub struct PlantedLeak<E>(pub E);
+pub struct PlantedLeak<'e>(pub &'e dyn Engine);
 
-impl<E: Engine> Engine for PlantedLeak<E> {
+impl Engine for PlantedLeak<'_> {
     fn name(&self) -> &'static str {
         "planted"
     }
@@ -39,6 +41,12 @@ fn take_steps(key: &Key) -> u64 {
         Some(KeyParts::ModExp(parts)) => parts.exponent.expose(),
         Some(KeyParts::RsaPrivate(parts)) => parts.dp.expose(),
         Some(KeyParts::Secret(secret)) => secret.expose(),
+        Some(KeyParts::MlKemPrivate(LatticePrivateParts {
+            private: LatticePrivate::Expanded(key), ..
+        }))
+        | Some(KeyParts::MlDsaPrivate(LatticePrivateParts {
+            private: LatticePrivate::Expanded(key), ..
+        })) => key.expose(),
         _ => &[],
     };
     let mut steps = 1;

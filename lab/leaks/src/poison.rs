@@ -94,7 +94,7 @@ pub fn watched(leaf: &str, subjects: &[String]) -> Result<Vec<PoisonRow>, LeakEr
         rows.extend(open_records(&engine, crate::tls::NAMES[0], true)?);
     }
     if let (Some(name), true) = (subjects.first(), leaf == Leaf::Portable.name()) {
-        rows.push(run_subject(&PlantedLeak(engine), &mut Subject::with_one_key(name)?)?);
+        rows.push(run_subject(&PlantedLeak(&engine), &mut Subject::with_one_key(name)?)?);
     }
     Ok(rows)
 }

@@ -6,13 +6,14 @@
 
 use oarlock_core::{
     AeadAlg, BlockCipher, CipherMode, Column, Curve, Direction, Engine, Fingerprint, InputSource, Jobs, Key,
-    KeyParts, KeySource, MacAlg, ModExpParts, NonceInput, Operation, Outcomes, OutputSink, Records,
-    RsaPrivateParts, SecondInput, SecretBytes, Shape, Span, Status, X25519PrivateParts,
+    KeyParts, KeySource, LatticePrivate, LatticePrivateParts, MacAlg, ModExpParts, NonceInput, Operation,
+    Outcomes, OutputSink, Records, RsaPrivateParts, SecondInput, SecretBytes, Shape, Span, Status,
+    X25519PrivateParts,
 };
 use oarlock_keys::{KeyError, generate, import, raw};
 
-use crate::LeakError;
 use crate::welch::SampleClass;
+use crate::{LeakError, lattice};
 
 /// The number of operations in a batch, or fewer if they fill the lanes.
 const LANES: usize = 8;
@@ -146,6 +147,9 @@ impl Subject {
                 .iter_mut()
                 .for_each(|word: &mut [u8; 8]| *word = self.dice.next().to_ne_bytes());
             let (secret, hedge) = match class {
+                // The number of attempts to sign depends on the random bytes and the key. With fixed bytes it would
+                // be fixed, too.
+                SampleClass::Fixed if matches!(self.shape, Shape::MlDsaSign { .. }) => (&drawn[0], hedge),
                 SampleClass::Fixed => (&drawn[0], drawn[0].hedge),
                 SampleClass::Random => (&drawn[1], hedge),
             };
@@ -177,7 +181,9 @@ impl SecretBatch {
             return take(&Jobs::Records(self.shape, &[&records]));
         }
         let extra = |hedge| match self.shape {
-            Shape::EcdsaSign { .. } => SecondInput::NonceInput(NonceInput::Hedged(hedge)),
+            Shape::EcdsaSign { .. } | Shape::MlDsaSign { .. } => {
+                SecondInput::NonceInput(NonceInput::Hedged(hedge))
+            }
             _ => SecondInput::None,
         };
         let lanes = self.keys.iter().zip(&self.hedges);
@@ -233,7 +239,15 @@ fn secret_parts(parts: &KeyParts) -> Vec<&SecretBytes> {
         KeyParts::Ed25519Private(parts) => vec![&parts.seed],
         KeyParts::X25519Private(parts) => vec![&parts.scalar],
         KeyParts::Secret(secret) => vec![secret],
+        KeyParts::MlKemPrivate(LatticePrivateParts { private, .. }) => vec![lattice_secret(private)],
+        KeyParts::MlDsaPrivate(LatticePrivateParts { private, .. }) => vec![lattice_secret(private)],
         _ => Vec::new(),
+    }
+}
+
+fn lattice_secret(private: &LatticePrivate) -> &SecretBytes {
+    match private {
+        LatticePrivate::Seed(secret) | LatticePrivate::Expanded(secret) => secret,
     }
 }
 
@@ -252,6 +266,8 @@ fn kinds() -> Vec<(String, Shape)> {
                 | Shape::Ed25519Sign
                 | Shape::X25519
                 | Shape::Ecdh { .. }
+                | Shape::MlKemDecaps { .. }
+                | Shape::MlDsaSign { .. }
         )
     };
     let shortened = |shape| match shape {
@@ -310,6 +326,8 @@ fn make(shape: Shape, pool: usize) -> Result<(SecretCase, Vec<SecretCase>), KeyE
             let more = (0..pool).map(|_| parts(&generate::ec(curve)?));
             std::iter::once(one(curve)).chain(more).collect::<Result<_, _>>()?
         }
+        Shape::MlKemDecaps { set } => lattice::ml_kem(set, pool)?,
+        Shape::MlDsaSign { set } => lattice::ml_dsa(set, pool)?,
         Shape::Ed25519Sign => several(generate::ed25519, pool + 1).collect::<Result<_, _>>()?,
         _ => match record_key_len(shape) {
             Some(len) => symmetric(len, pool),

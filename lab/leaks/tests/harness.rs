@@ -142,6 +142,7 @@ fn every_subject_has_batches_that_differ_in_their_secrets_alone() {
         "p384-sign",
         "ed25519-sign",
         "x25519-base",
+        "ml-kem-768-decaps",
         "tdes3-cbc-encrypt",
         "retail-mac",
         "hmac-sha256",
@@ -220,10 +221,13 @@ fn a_leaf_is_checked_by_its_name() {
     let portable = named("portable-fma").unwrap();
     assert!(portable[0].subjects.contains(&"rsa2048-private".to_owned()), "{portable:?}");
     let subject = Subject::with_one_key("rsa2048-private").unwrap();
-    assert_eq!(leaves::name_for(&portable[0].engine, &subject), "portable-fma");
+    assert_eq!(leaves::name_for(&*portable[0].engine, &subject), "portable-fma");
+    let scalar = named("scalar").unwrap();
+    assert!(scalar[0].subjects.contains(&"ml-dsa-65-sign".to_owned()), "{scalar:?}");
+    assert!(scalar[0].subjects.iter().all(|name| name.starts_with("ml-")), "{scalar:?}");
     for leaf in named("all").unwrap() {
         for name in &leaf.subjects {
-            let name = leaves::name_for(&leaf.engine, &Subject::with_one_key(name).unwrap());
+            let name = leaves::name_for(&*leaf.engine, &Subject::with_one_key(name).unwrap());
             assert!(!name.starts_with("portable") && name != "lanes", "{name}");
         }
     }
