@@ -9,7 +9,7 @@ mod files;
 
 use der::Encode;
 use der::asn1::{BitStringRef, OctetStringRef, UintRef};
-use oarlock_core::{EcPrivateParts, Key, KeyHome, KeyParts, RsaPrivateParts, RsaPublicParts};
+use oarlock_core::{EcPrivateParts, Key, KeyHome, KeyParts, RsaPrivateParts, RsaPublicParts, SecretBytes};
 use pkcs1::{RsaPrivateKey, RsaPublicKeyRef};
 use pkcs8::PrivateKeyInfoRef;
 use sec1::EcPrivateKey;
@@ -59,6 +59,22 @@ pub fn private_pkcs8_der(key: &Key) -> Result<Zeroizing<Vec<u8>>, KeyError> {
         KeyParts::Secret(_) => Err(refused("symmetric keys do not leave")),
         KeyParts::ModExp(_) => Err(refused("there is no PKCS#8 for a modulus with a secret exponent")),
         _ => Err(refused("it is a public key")),
+    }
+}
+
+/// Returns a local private key of ML-KEM or ML-DSA in expanded form, which is computed if the key was imported as a
+/// seed. FIPS 203 algorithm 16, FIPS 204 algorithm 24.
+///
+/// # Errors
+/// [`KeyError::NotExportable`] for every other key; [`KeyError::Machine`].
+pub fn expanded(key: &Key) -> Result<SecretBytes, KeyError> {
+    match key.parts() {
+        Some(KeyParts::MlKemPrivate(parts)) => lattice::expanded(parts),
+        Some(KeyParts::MlDsaPrivate(parts)) => lattice::expanded(parts),
+        _ => {
+            let reason = "only a local private key of ML-KEM or ML-DSA has one";
+            Err(KeyError::NotExportable { what: "expanded key", reason })
+        }
     }
 }
 

@@ -130,6 +130,14 @@ pub(crate) fn pkcs8_content(private: &LatticePrivate) -> Result<Zeroizing<Vec<u8
     }
 }
 
+/// Returns the expanded form of a private key.
+pub(crate) fn expanded<S: LatticeSet>(parts: &LatticePrivateParts<S>) -> Result<SecretBytes, KeyError> {
+    match &parts.private {
+        LatticePrivate::Seed(seed) => Ok(SecretBytes::from(&expand(parts.set, seed.expose())?.private[..])),
+        LatticePrivate::Expanded(expanded) => Ok(expanded.clone()),
+    }
+}
+
 fn agree<S: LatticeSet>(
     set: S,
     parts: LatticePrivateParts<S>,

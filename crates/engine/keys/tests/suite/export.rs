@@ -4,7 +4,7 @@ use std::io::Write;
 use std::num::NonZeroU32;
 use std::process::{Command, Stdio};
 
-use oarlock_core::{Curve, Key, KeyHome, KeyKind, KeyParts};
+use oarlock_core::{Curve, Key, KeyHome, KeyKind, KeyParts, MlDsaSet, MlKemSet};
 use oarlock_keys::export::{self, Protection};
 use oarlock_keys::{KeyError, Passphrase, WorkLimits, generate, held, import, raw, rsa};
 
@@ -203,4 +203,25 @@ fn nothing_printed_shows_material() {
         }
         assert!(shown.contains(&key.fingerprint().to_string()));
     }
+}
+
+#[test]
+fn a_seed_and_its_expanded_form_are_one_key() {
+    for set in MlKemSet::ALL {
+        let key = generate::ml_kem(set).unwrap();
+        let expanded = export::expanded(&key).unwrap();
+        assert_eq!(expanded.len(), set.expanded_len());
+        let again = raw::ml_kem_expanded(set, expanded.expose()).unwrap();
+        assert_eq!(again.fingerprint(), key.fingerprint());
+        assert_eq!(export::expanded(&again).unwrap(), expanded);
+    }
+    for set in MlDsaSet::ALL {
+        let key = generate::ml_dsa(set).unwrap();
+        let expanded = export::expanded(&key).unwrap();
+        assert_eq!(expanded.len(), set.expanded_len());
+        let again = raw::ml_dsa_expanded(set, expanded.expose()).unwrap();
+        assert_eq!(again.fingerprint(), key.fingerprint());
+    }
+    let other = export::expanded(&generate::ed25519().unwrap());
+    assert!(matches!(other, Err(KeyError::NotExportable { what: "expanded key", .. })));
 }
