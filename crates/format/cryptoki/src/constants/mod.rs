@@ -98,7 +98,7 @@ pub mod mechanism_flags {
     pub const NAMED_PRIME_CURVES: u64 = 0x10_0000 | 0x80_0000 | 0x100_0000;
 }
 
-/// The key derivation functions and mask generators in parameters of mechanisms.
+/// The numbers in parameters of mechanisms, and those of `CKA_PARAMETER_SET`.
 pub mod parameter_values {
     /// `CKD_NULL`: the shared secret itself.
     pub const CKD_NULL: u64 = 1;
@@ -124,4 +124,22 @@ pub mod parameter_values {
     pub const CKG_MGF1_SHA224: u64 = 5;
     /// `CKZ_DATA_SPECIFIED`: the label of OAEP is given.
     pub const CKZ_DATA_SPECIFIED: u64 = 1;
+    /// `CKH_HEDGE_PREFERRED`: the library chooses between a hedged and a deterministic signature.
+    pub const CKH_HEDGE_PREFERRED: u64 = 0;
+    /// `CKH_HEDGE_REQUIRED`.
+    pub const CKH_HEDGE_REQUIRED: u64 = 1;
+    /// `CKH_DETERMINISTIC_REQUIRED`.
+    pub const CKH_DETERMINISTIC_REQUIRED: u64 = 2;
+    /// `CKP_ML_KEM_512`.
+    pub const CKP_ML_KEM_512: u64 = 1;
+    /// `CKP_ML_KEM_768`.
+    pub const CKP_ML_KEM_768: u64 = 2;
+    /// `CKP_ML_KEM_1024`.
+    pub const CKP_ML_KEM_1024: u64 = 3;
+    /// `CKP_ML_DSA_44`.
+    pub const CKP_ML_DSA_44: u64 = 1;
+    /// `CKP_ML_DSA_65`.
+    pub const CKP_ML_DSA_65: u64 = 2;
+    /// `CKP_ML_DSA_87`.
+    pub const CKP_ML_DSA_87: u64 = 3;
 }

@@ -13,6 +13,13 @@ numbers! {
     PROFILE: CKO_PROFILE = 0x9,
 }
 
+impl ObjectClass {
+    /// True if `CKA_VALUE` of such objects is secret.
+    pub(crate) fn has_secret_value(self) -> bool {
+        matches!(self, Self::PRIVATE_KEY | Self::SECRET_KEY)
+    }
+}
+
 numbers! {
     /// The type of a key, `CK_KEY_TYPE`.
     KeyTypeNumber "CKK";
@@ -28,4 +35,18 @@ numbers! {
     CHACHA20: CKK_CHACHA20 = 0x33,
     EC_EDWARDS: CKK_EC_EDWARDS = 0x40,
     EC_MONTGOMERY: CKK_EC_MONTGOMERY = 0x41,
+    ML_KEM: CKK_ML_KEM = 0x49,
+    ML_DSA: CKK_ML_DSA = 0x4a,
+}
+
+impl KeyTypeNumber {
+    /// True for the types of key pairs.
+    pub(crate) fn is_asymmetric(self) -> bool {
+        matches!(self, Self::RSA | Self::EC | Self::EC_EDWARDS | Self::EC_MONTGOMERY) || self.is_lattice()
+    }
+
+    /// True for the types whose keys have a `CKA_PARAMETER_SET`.
+    pub(crate) fn is_lattice(self) -> bool {
+        matches!(self, Self::ML_KEM | Self::ML_DSA)
+    }
 }

@@ -50,6 +50,21 @@ fn flags_of_mechanisms_have_the_values_of_the_standard_header() {
 }
 
 #[test]
+fn parameter_sets_and_hedges_have_the_values_of_the_standard_header() {
+    use parameter_values as value;
+    let kem = [value::CKP_ML_KEM_512, value::CKP_ML_KEM_768, value::CKP_ML_KEM_1024];
+    let kem_header =
+        [cryptoki_sys::CKP_ML_KEM_512, cryptoki_sys::CKP_ML_KEM_768, cryptoki_sys::CKP_ML_KEM_1024];
+    assert_eq!(kem, kem_header);
+    let dsa = [value::CKP_ML_DSA_44, value::CKP_ML_DSA_65, value::CKP_ML_DSA_87];
+    let dsa_header = [cryptoki_sys::CKP_ML_DSA_44, cryptoki_sys::CKP_ML_DSA_65, cryptoki_sys::CKP_ML_DSA_87];
+    assert_eq!(dsa, dsa_header);
+    assert_eq!(value::CKH_HEDGE_PREFERRED, cryptoki_sys::CKH_HEDGE_PREFERRED);
+    assert_eq!(value::CKH_HEDGE_REQUIRED, cryptoki_sys::CKH_HEDGE_REQUIRED);
+    assert_eq!(value::CKH_DETERMINISTIC_REQUIRED, cryptoki_sys::CKH_DETERMINISTIC_REQUIRED);
+}
+
+#[test]
 fn numbers_without_a_name_are_shown_as_numbers() {
     assert_eq!(MechanismType::ECDSA.to_string(), "CKM_ECDSA");
     assert_eq!(MechanismType(0x8000_0001).to_string(), "CKM 0x80000001");
