@@ -26,8 +26,9 @@ pub(crate) enum AttributeForm {
 impl AttributeForm {
     /// Returns the form of an attribute, or `None` if this library does not know the type.
     ///
-    /// `CKA_VALUE` is secret in keys and public in data and certificates; `is_key` says which.
-    pub(crate) fn from_type(kind: A, is_key: bool) -> Option<Self> {
+    /// `CKA_VALUE` is secret in private and secret keys, and public in data, certificates and public keys;
+    /// `is_value_secret` says which.
+    pub(crate) fn from_type(kind: A, is_value_secret: bool) -> Option<Self> {
         Some(match kind {
             A::TOKEN
             | A::PRIVATE
@@ -61,6 +62,7 @@ impl AttributeForm {
             | A::KEY_TYPE
             | A::MODULUS_BITS
             | A::VALUE_LEN
+            | A::PARAMETER_SET
             | A::KEY_GEN_MECHANISM
             | A::MECHANISM_TYPE
             | A::PROFILE_ID => Self::Number,
@@ -73,10 +75,15 @@ impl AttributeForm {
             | A::COEFFICIENT => Self::SecretInteger,
             // Not stripped as other integers are: leading zeros of a secret key count. `curve_private` adds those that
             // an EC key lacks.
-            A::VALUE if is_key => Self::Secret,
+            A::VALUE if is_value_secret => Self::Secret,
+            A::SEED => Self::Secret,
             A::START_DATE | A::END_DATE => Self::Date,
             A::ALLOWED_MECHANISMS => Self::Mechanisms,
-            A::WRAP_TEMPLATE | A::UNWRAP_TEMPLATE | A::DERIVE_TEMPLATE => Self::Template,
+            A::WRAP_TEMPLATE
+            | A::UNWRAP_TEMPLATE
+            | A::DERIVE_TEMPLATE
+            | A::ENCAPSULATE_TEMPLATE
+            | A::DECAPSULATE_TEMPLATE => Self::Template,
             A::VALUE
             | A::LABEL
             | A::UNIQUE_ID

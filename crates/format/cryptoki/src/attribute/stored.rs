@@ -26,9 +26,8 @@ impl AttributeValue {
     /// [`ReturnCode::AttributeTypeInvalid`] for an unknown type, [`ReturnCode::AttributeValueInvalid`] for bytes
     /// that do not fit the type.
     pub fn from_stored(kind: AttributeType, class: ObjectClass, bytes: &[u8]) -> Result<Self, ReturnCode> {
-        let is_key =
-            matches!(class, ObjectClass::PUBLIC_KEY | ObjectClass::PRIVATE_KEY | ObjectClass::SECRET_KEY);
-        let form = AttributeForm::from_type(kind, is_key).ok_or(ReturnCode::AttributeTypeInvalid)?;
+        let form = AttributeForm::from_type(kind, class.has_secret_value())
+            .ok_or(ReturnCode::AttributeTypeInvalid)?;
         let number = |bytes: &[u8]| bytes.try_into().map(u64::from_le_bytes);
         let invalid = |_| ReturnCode::AttributeValueInvalid;
         match form {

@@ -70,8 +70,8 @@ impl<'a> AttributeQuery<'a> {
 pub(crate) fn parse(template: &[TemplateEntry<'_>], class: ObjectClass) -> Result<AttributeSet, ReturnCode> {
     let mut set = AttributeSet::new();
     for entry in template {
-        let form =
-            AttributeForm::from_type(entry.kind, is_key(class)).ok_or(ReturnCode::AttributeTypeInvalid)?;
+        let form = AttributeForm::from_type(entry.kind, class.has_secret_value())
+            .ok_or(ReturnCode::AttributeTypeInvalid)?;
         let bytes = entry.value.ok_or(ReturnCode::AttributeValueInvalid)?;
         let value = match (form, entry.nested) {
             (AttributeForm::Template, Some(nested)) => parse_nested(nested)?,
@@ -102,7 +102,7 @@ pub(crate) fn parse_search(template: &[TemplateEntry<'_>]) -> Result<Option<Attr
     let mut set = AttributeSet::new();
     for entry in template {
         let bytes = entry.value.ok_or(ReturnCode::AttributeValueInvalid)?;
-        // Only public values are compared, so CKA_VALUE is read as that of data and certificates.
+        // Only public values are compared, so CKA_VALUE is read as that of data and public keys.
         let Some(Ok(value)) = AttributeForm::from_type(entry.kind, false).map(|form| form.read(bytes)) else {
             return Ok(None);
         };
@@ -120,10 +120,6 @@ pub(crate) fn peek_number(template: &[TemplateEntry<'_>], kind: AttributeType) -
     // The form of CKA_VALUE depends on the class, so the class must be known before the template is parsed.
     let bytes = template.iter().find(|entry| entry.kind == kind)?.value?;
     AttributeForm::Number.read(bytes).ok()?.as_number()
-}
-
-fn is_key(class: ObjectClass) -> bool {
-    matches!(class, ObjectClass::PUBLIC_KEY | ObjectClass::PRIVATE_KEY | ObjectClass::SECRET_KEY)
 }
 
 /// Shows the type and the length, because the value may be secret.

@@ -126,9 +126,6 @@ pub(super) fn check_key_type(class: ObjectClass, key_type: KeyTypeNumber) -> Res
     if key_type.name().is_none() {
         return Err(ReturnCode::AttributeValueInvalid);
     }
-    let is_asymmetric =
-        [KeyTypeNumber::RSA, KeyTypeNumber::EC, KeyTypeNumber::EC_EDWARDS, KeyTypeNumber::EC_MONTGOMERY]
-            .contains(&key_type);
     let wants_secret = class == ObjectClass::SECRET_KEY;
-    if is_asymmetric == wants_secret { Err(ReturnCode::TemplateInconsistent) } else { Ok(()) }
+    if key_type.is_asymmetric() == wants_secret { Err(ReturnCode::TemplateInconsistent) } else { Ok(()) }
 }

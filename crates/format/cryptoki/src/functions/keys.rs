@@ -12,10 +12,10 @@ use crate::constants::{AttributeType as A, KeyTypeNumber, ObjectClass, ReturnCod
 use crate::handle::{ObjectHandle, SessionHandle};
 use crate::mechanism::{Mechanism, MechanismFamily, MechanismParameters, facts};
 use crate::object::{
-    CreationKind, NamedCurve, NewObject, apply_template, complete, complete_derived, is_readable,
-    is_secret_len, new_key_object,
+    CreationKind, NamedCurve, NewObject, ParameterSet, apply_template, complete, complete_derived,
+    is_readable, is_secret_len, new_key_object,
 };
-use crate::operation::{Derivation, new_pair, new_secret};
+use crate::operation::{Derivation, NewKey, new_pair, new_secret};
 use crate::session::CallResult;
 
 /// The fewest bytes of a derived or agreed key that nobody may read. Shorter ones could be guessed, and after them byte
@@ -80,9 +80,7 @@ impl Cryptoki {
         // Both templates are checked before the generation, which is slow for RSA, and nothing is made if one is bad.
         let public = half(public, ObjectClass::PUBLIC_KEY)?;
         let private = half(private, ObjectClass::PRIVATE_KEY)?;
-        let curve = wanted_curve(&public, key_type)?;
-        let bits = public.number(A::MODULUS_BITS);
-        let new = new_pair(key_type, curve, bits, public.bytes(A::PUBLIC_EXPONENT))?;
+        let new = wanted_pair(&public, key_type)?;
         let generated = self.generate(caller.call("C_GenerateKeyPair", None), new, move |key| {
             let public = new_key_object(public, public_half(&key)?, ObjectClass::PUBLIC_KEY)?;
             let private = new_key_object(private, key, ObjectClass::PRIVATE_KEY)?;
@@ -204,6 +202,15 @@ pub(super) fn expect(template: &mut AttributeSet, kind: A, value: u64) -> Result
         Some(given) if given.as_number() != Some(value) => Err(ReturnCode::TemplateInconsistent),
         _ => Ok(()),
     }
+}
+
+/// Returns the key pair that the template of its public key describes.
+fn wanted_pair(public: &AttributeSet, key_type: KeyTypeNumber) -> Result<NewKey, ReturnCode> {
+    if key_type.is_lattice() {
+        return ParameterSet::read(key_type, public.number(A::PARAMETER_SET)).map(NewKey::from);
+    }
+    let curve = wanted_curve(public, key_type)?;
+    new_pair(key_type, curve, public.number(A::MODULUS_BITS), public.bytes(A::PUBLIC_EXPONENT))
 }
 
 /// Returns the curve of a new EC key, and checks that of the other keys.

@@ -10,7 +10,8 @@ use crate::constants::{KeyTypeNumber, MechanismType, mechanism_flags as flag};
 pub struct MechanismFacts {
     /// The type.
     pub kind: MechanismType,
-    /// The smallest key: bits for RSA and curves, bytes for AES and secrets, else 0.
+    /// The smallest key: bits for RSA and curves, bytes for AES and secrets, bytes of the public key for ML-KEM and
+    /// ML-DSA, else 0.
     pub min_key_size: u64,
     /// The largest key.
     pub max_key_size: u64,
@@ -111,7 +112,7 @@ impl MechanismFamily {
             | Self::KeyWrapPadded => key == KeyTypeNumber::AES,
             Self::ChaCha20Poly1305 => key == KeyTypeNumber::CHACHA20,
             Self::ConcatenateKey | Self::ConcatenateData | Self::ConcatenateDataFirst | Self::XorData => {
-                is_secret(key)
+                !key.is_asymmetric()
             }
             Self::Digest(_) | Self::Sha3(_) | Self::GenerateSecret(_) | Self::GeneratePair(_) => false,
         }
@@ -128,12 +129,6 @@ fn hmac_key_type(alg: DigestAlg) -> Option<KeyTypeNumber> {
         DigestAlg::Sha512 => KeyTypeNumber::SHA512_HMAC,
         _ => return None,
     })
-}
-
-fn is_secret(key: KeyTypeNumber) -> bool {
-    let public_key =
-        [KeyTypeNumber::RSA, KeyTypeNumber::EC, KeyTypeNumber::EC_EDWARDS, KeyTypeNumber::EC_MONTGOMERY];
-    !public_key.contains(&key)
 }
 
 const SIGN: u64 = flag::SIGN | flag::VERIFY | flag::MESSAGE_SIGN | flag::MESSAGE_VERIFY | flag::MULTI_MESSAGE;
@@ -157,6 +152,9 @@ const fn row(
 const RSA: (u64, u64) = (512, 8192);
 const EC: (u64, u64) = (256, 384);
 const FIXED: (u64, u64) = (255, 255);
+/// Bytes of the public key.
+const ML_KEM: (u64, u64) = (800, 1568);
+const ML_DSA: (u64, u64) = (1312, 2592);
 /// Bytes.
 const AES: (u64, u64) = (16, 32);
 const SECRET: (u64, u64) = (1, 65_535);
@@ -252,6 +250,8 @@ const MECHANISMS: &[MechanismFacts] = &[
     pair(MechanismType::EC_EDWARDS_KEY_PAIR_GEN, FIXED, CURVE, KeyTypeNumber::EC_EDWARDS),
     pair(MechanismType::EC_MONTGOMERY_KEY_PAIR_GEN, FIXED, CURVE, KeyTypeNumber::EC_MONTGOMERY),
     row(MechanismType::EDDSA, FIXED, SIGN | CURVE, ParameterForm::OptionalEddsa, MechanismFamily::Eddsa),
+    pair(MechanismType::ML_KEM_KEY_PAIR_GEN, ML_KEM, 0, KeyTypeNumber::ML_KEM),
+    pair(MechanismType::ML_DSA_KEY_PAIR_GEN, ML_DSA, 0, KeyTypeNumber::ML_DSA),
     digest(MechanismType::SHA_1, DigestAlg::Sha1),
     digest(MechanismType::SHA224, DigestAlg::Sha224),
     digest(MechanismType::SHA256, DigestAlg::Sha256),

@@ -171,9 +171,11 @@ fn set_use_defaults(
     for kind in special {
         attributes.set_default(*kind, false);
     }
+    // A key of ML-KEM has no other use. Keys of other types encapsulate only if their template says so.
+    let encapsulates = is_open && key_type == Some(KeyTypeNumber::ML_KEM);
     match class {
-        ObjectClass::PUBLIC_KEY => attributes.set_default(A::ENCAPSULATE, false),
-        ObjectClass::PRIVATE_KEY => attributes.set_default(A::DECAPSULATE, false),
+        ObjectClass::PUBLIC_KEY => attributes.set_default(A::ENCAPSULATE, encapsulates),
+        ObjectClass::PRIVATE_KEY => attributes.set_default(A::DECAPSULATE, encapsulates),
         _ => {}
     }
 }
@@ -183,8 +185,10 @@ fn is_sensible(key_type: Option<KeyTypeNumber>, kind: A) -> bool {
     match key_type {
         // No mechanism of the table recovers messages.
         _ if matches!(kind, A::SIGN_RECOVER | A::VERIFY_RECOVER) => false,
-        Some(KeyTypeNumber::EC | KeyTypeNumber::EC_EDWARDS) => matches!(kind, A::SIGN | A::VERIFY),
-        Some(KeyTypeNumber::EC_MONTGOMERY) => false,
+        Some(KeyTypeNumber::EC | KeyTypeNumber::EC_EDWARDS | KeyTypeNumber::ML_DSA) => {
+            matches!(kind, A::SIGN | A::VERIFY)
+        }
+        Some(KeyTypeNumber::EC_MONTGOMERY | KeyTypeNumber::ML_KEM) => false,
         _ => true,
     }
 }
@@ -200,7 +204,7 @@ fn check_uses(attributes: &AttributeSet, context: TemplateContext) -> Result<(),
     Ok(())
 }
 
-/// Applies the template that a key has for the keys which come out of it: `CKA_UNWRAP_TEMPLATE`, `CKA_DERIVE_TEMPLATE`.
+/// Applies the template that a key has for the keys which come out of it, such as `CKA_UNWRAP_TEMPLATE`.
 ///
 /// # Errors
 /// [`ReturnCode::TemplateInconsistent`] if the template of the call says something else.

@@ -1,11 +1,14 @@
 //! Keys and attributes: a key from the values of a template, and the values of a key.
 
-use oarlock::engine_api::KeyParts;
+use std::borrow::Cow;
+
+use oarlock::engine_api::{KeyParts, LatticePrivate};
 use oarlock::keys::{KeyError, export, raw, rsa};
 use oarlock::{Key, KeyKind, SecretBytes};
 use zeroize::Zeroizing;
 
 use super::der::{NamedCurve, wrap_octets};
+use super::lattice::{self, ParameterSet};
 use crate::attribute::{AttributeSet, AttributeValue};
 use crate::constants::{AttributeType as A, KeyTypeNumber, ObjectClass, ReturnCode};
 use crate::token::ObjectContent;
@@ -48,6 +51,15 @@ pub(crate) fn key_from_values(
             rsa::public(need(A::MODULUS)?, need(A::PUBLIC_EXPONENT)?).map_err(from_key_error)
         }
         (ObjectClass::PRIVATE_KEY, KeyTypeNumber::RSA) => rsa_private(find),
+        (ObjectClass::PUBLIC_KEY | ObjectClass::PRIVATE_KEY, key_type) if key_type.is_lattice() => {
+            let number = sets.iter().find_map(|set| set.number(A::PARAMETER_SET));
+            let set = ParameterSet::read(key_type, number)?;
+            if class == ObjectClass::PUBLIC_KEY {
+                set.public_key(need(A::VALUE)?).map_err(from_key_error)
+            } else {
+                lattice_private(set, find(A::SEED), find(A::VALUE))
+            }
+        }
         (ObjectClass::PUBLIC_KEY | ObjectClass::PRIVATE_KEY, _) => {
             let curve = NamedCurve::read(need(A::EC_PARAMS)?)?;
             if curve.key_type() != key_type {
@@ -82,6 +94,16 @@ fn rsa_private<'a>(find: impl Fn(A) -> Option<&'a [u8]>) -> Result<Key, ReturnCo
         _ => rsa::private_without_crt(n, e, d),
     };
     key.map_err(from_key_error)
+}
+
+/// Makes a private key of its seed, its expanded form, or both, which must agree.
+fn lattice_private(set: ParameterSet, seed: Option<&[u8]>, value: Option<&[u8]>) -> Result<Key, ReturnCode> {
+    let Some(seed) = seed else {
+        return set.from_expanded(value.ok_or(ReturnCode::TemplateIncomplete)?).map_err(from_key_error);
+    };
+    let key = set.from_seed(seed).map_err(from_key_error)?;
+    let agrees = value.map_or(Ok(true), |value| lattice::is_expanded_form(&key, value));
+    if agrees.map_err(from_key_error)? { Ok(key) } else { Err(ReturnCode::AttributeValueInvalid) }
 }
 
 fn curve_public(curve: NamedCurve, point: &[u8]) -> Result<Key, ReturnCode> {
@@ -170,6 +192,12 @@ pub fn public_values(key: &Key, class: ObjectClass) -> AttributeSet {
             values.set(A::MODULUS_BITS, u64::from(public.bits()));
         }
     }
+    if let Some(number) = ParameterSet::from_key(key).and_then(ParameterSet::number) {
+        values.set(A::PARAMETER_SET, number);
+        if let (true, Some(public)) = (is_public, lattice::public_value(key)) {
+            values.set(A::VALUE, public);
+        }
+    }
     if let Some(curve) = NamedCurve::from_key(key) {
         values.set(A::EC_PARAMS, curve.params());
         if is_public {
@@ -179,8 +207,16 @@ pub fn public_values(key: &Key, class: ObjectClass) -> AttributeSet {
     values
 }
 
-const SECRET_KINDS: [A; 7] =
-    [A::VALUE, A::PRIVATE_EXPONENT, A::PRIME_1, A::PRIME_2, A::EXPONENT_1, A::EXPONENT_2, A::COEFFICIENT];
+const SECRET_KINDS: [A; 8] = [
+    A::SEED,
+    A::VALUE,
+    A::PRIVATE_EXPONENT,
+    A::PRIME_1,
+    A::PRIME_2,
+    A::EXPONENT_1,
+    A::EXPONENT_2,
+    A::COEFFICIENT,
+];
 
 /// Returns the public point of an EC, Edwards or Montgomery key, or nothing for other keys.
 pub(crate) fn public_point(key: &Key) -> &[u8] {
@@ -191,23 +227,46 @@ pub(crate) fn public_point(key: &Key) -> &[u8] {
     public.map_or(&[], |public| public.as_slice())
 }
 
-/// Returns the secret values of a key.
+/// Returns the secret values that make a key. Those that are computed from them are left out: the expanded form of a
+/// key whose seed is known.
 #[must_use]
 pub fn private_values(key: &Key) -> AttributeSet {
     let values = SECRET_KINDS.iter().filter_map(|kind| {
-        let value = secret_value(key, *kind)?;
+        let value = kept_value(key, *kind)?;
         Some((*kind, AttributeValue::Secret(value.clone())))
     });
     values.collect()
 }
 
-/// Returns one secret value of a key, or `None` if the key has no such value here.
-pub(crate) fn secret_value(key: &Key, kind: A) -> Option<&SecretBytes> {
+/// Returns one secret value of a key.
+///
+/// # Errors
+/// [`ReturnCode::AttributeTypeInvalid`] for the seed of a key that was made of its expanded form,
+/// [`ReturnCode::AttributeSensitive`] if the key has no such value here.
+pub(crate) fn secret_value(key: &Key, kind: A) -> Result<Cow<'_, SecretBytes>, ReturnCode> {
+    if let Some(value) = kept_value(key, kind) {
+        return Ok(Cow::Borrowed(value));
+    }
+    match (key.parts(), kind) {
+        (Some(KeyParts::MlKemPrivate(_) | KeyParts::MlDsaPrivate(_)), A::VALUE) => {
+            export::expanded(key).map(Cow::Owned).map_err(from_key_error)
+        }
+        (Some(KeyParts::MlKemPrivate(_) | KeyParts::MlDsaPrivate(_)), A::SEED) => {
+            Err(ReturnCode::AttributeTypeInvalid)
+        }
+        _ => Err(ReturnCode::AttributeSensitive),
+    }
+}
+
+/// Returns one secret value that a key contains as it is.
+fn kept_value(key: &Key, kind: A) -> Option<&SecretBytes> {
     match (key.parts()?, kind) {
         (KeyParts::Secret(value), A::VALUE) => Some(value),
         (KeyParts::EcPrivate(parts), A::VALUE) => Some(&parts.scalar),
         (KeyParts::Ed25519Private(parts), A::VALUE) => Some(&parts.seed),
         (KeyParts::X25519Private(parts), A::VALUE) => Some(&parts.scalar),
+        (KeyParts::MlKemPrivate(parts), _) => lattice_value(&parts.private, kind),
+        (KeyParts::MlDsaPrivate(parts), _) => lattice_value(&parts.private, kind),
         (KeyParts::RsaPrivate(parts), _) => match kind {
             A::PRIVATE_EXPONENT => Some(&parts.d),
             A::PRIME_1 => Some(&parts.p),
@@ -221,11 +280,21 @@ pub(crate) fn secret_value(key: &Key, kind: A) -> Option<&SecretBytes> {
     }
 }
 
+fn lattice_value(private: &LatticePrivate, kind: A) -> Option<&SecretBytes> {
+    match (private, kind) {
+        (LatticePrivate::Seed(value), A::SEED) | (LatticePrivate::Expanded(value), A::VALUE) => Some(value),
+        _ => None,
+    }
+}
+
 /// Returns the type of an asymmetric key.
 pub(crate) fn asymmetric_type(key: &Key) -> Option<KeyTypeNumber> {
     match key.kind() {
         KeyKind::RsaPrivate(_) | KeyKind::RsaPublic(_) => Some(KeyTypeNumber::RSA),
-        _ => NamedCurve::from_key(key).map(NamedCurve::key_type),
+        _ => {
+            let lattice = ParameterSet::from_key(key).map(ParameterSet::key_type);
+            lattice.or_else(|| NamedCurve::from_key(key).map(NamedCurve::key_type))
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 mod der;
 mod entity;
 mod index;
+mod lattice;
 mod laws;
 mod material;
 mod permitted;
@@ -10,6 +11,7 @@ mod permitted;
 pub(crate) use self::der::{NamedCurve, unwrap_octets};
 pub(crate) use self::entity::{Object, ObjectOrigin};
 pub(crate) use self::index::ObjectIndex;
+pub(crate) use self::lattice::ParameterSet;
 pub(crate) use self::laws::{
     CreationKind, TemplateContext, apply_template, change, complete, complete_copy, complete_derived,
     is_readable,

@@ -41,6 +41,9 @@ pub(crate) fn is_secret_kind(class: ObjectClass, key_type: Option<KeyTypeNumber>
             kind,
             A::PRIVATE_EXPONENT | A::PRIME_1 | A::PRIME_2 | A::EXPONENT_1 | A::EXPONENT_2 | A::COEFFICIENT
         ),
+        ObjectClass::PRIVATE_KEY if key_type.is_some_and(KeyTypeNumber::is_lattice) => {
+            matches!(kind, A::VALUE | A::SEED)
+        }
         ObjectClass::PRIVATE_KEY => kind == A::VALUE,
         _ => false,
     }
@@ -101,7 +104,7 @@ fn public_key(kind: A) -> Option<SettingRule> {
         A::SUBJECT | A::ENCRYPT | A::VERIFY | A::VERIFY_RECOVER | A::WRAP | A::TRUSTED | A::ENCAPSULATE => {
             SettingRule::Always
         }
-        A::WRAP_TEMPLATE => SettingRule::Birth,
+        A::WRAP_TEMPLATE | A::ENCAPSULATE_TEMPLATE => SettingRule::Birth,
         A::PUBLIC_KEY_INFO => SettingRule::Values,
         _ => return None,
     })
@@ -118,7 +121,9 @@ fn private_key(kind: A) -> Option<SettingRule> {
         | A::EXTRACTABLE
         | A::WRAP_WITH_TRUSTED
         | A::DECAPSULATE => SettingRule::Always,
-        A::ALWAYS_AUTHENTICATE | A::UNWRAP_TEMPLATE | A::DERIVE_TEMPLATE => SettingRule::Birth,
+        A::ALWAYS_AUTHENTICATE | A::UNWRAP_TEMPLATE | A::DERIVE_TEMPLATE | A::DECAPSULATE_TEMPLATE => {
+            SettingRule::Birth
+        }
         A::PUBLIC_KEY_INFO => SettingRule::Values,
         A::ALWAYS_SENSITIVE | A::NEVER_EXTRACTABLE => SettingRule::Never,
         _ => return None,
@@ -152,6 +157,11 @@ fn public(key_type: KeyTypeNumber, kind: A) -> Option<SettingRule> {
         // Creation from values computes it, and accepts the right number.
         (KeyTypeNumber::RSA, A::MODULUS_BITS) => SettingRule::Birth,
         (KeyTypeNumber::RSA, _) => return None,
+        (KeyTypeNumber::ML_KEM | KeyTypeNumber::ML_DSA, kind) => match kind {
+            A::PARAMETER_SET => SettingRule::Birth,
+            A::VALUE => SettingRule::Values,
+            _ => return None,
+        },
         (_, A::EC_PARAMS) => SettingRule::Birth,
         (_, A::EC_POINT) => SettingRule::Values,
         _ => return None,
@@ -165,7 +175,9 @@ fn private(key_type: KeyTypeNumber, kind: A) -> Option<SettingRule> {
     Some(match (key_type, kind) {
         (KeyTypeNumber::RSA, A::MODULUS | A::PUBLIC_EXPONENT) => SettingRule::Values,
         (KeyTypeNumber::RSA, _) => return None,
-        // Not for generated keys: the template of the public key has the curve of a pair.
+        // Not for generated keys: the template of the public key has the curve or the parameter set of a pair.
+        (KeyTypeNumber::ML_KEM | KeyTypeNumber::ML_DSA, A::PARAMETER_SET) => SettingRule::Values,
+        (KeyTypeNumber::ML_KEM | KeyTypeNumber::ML_DSA, _) => return None,
         (_, A::EC_PARAMS) => SettingRule::Values,
         _ => return None,
     })

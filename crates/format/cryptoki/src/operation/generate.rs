@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use oarlock::keys::{KeyError, generate};
-use oarlock::{Curve, Key};
+use oarlock::{Curve, Key, MlDsaSet, MlKemSet};
 
 use crate::constants::{KeyTypeNumber, ReturnCode};
-use crate::object::is_secret_len;
+use crate::object::{ParameterSet, is_secret_len};
 
 /// The public exponent of every new RSA key.
 const F4: &[u8] = &[1, 0, 1];
@@ -19,6 +19,17 @@ pub(crate) enum NewKey {
     Ec(Curve),
     Ed25519,
     X25519,
+    MlKem(MlKemSet),
+    MlDsa(MlDsaSet),
+}
+
+impl From<ParameterSet> for NewKey {
+    fn from(set: ParameterSet) -> Self {
+        match set {
+            ParameterSet::MlKem(set) => Self::MlKem(set),
+            ParameterSet::MlDsa(set) => Self::MlDsa(set),
+        }
+    }
 }
 
 /// Checks the length of a secret key.
@@ -76,6 +87,8 @@ impl NewKey {
             Self::Ec(curve) => generate::ec(curve),
             Self::Ed25519 => generate::ed25519(),
             Self::X25519 => generate::x25519(),
+            Self::MlKem(set) => generate::ml_kem(set),
+            Self::MlDsa(set) => generate::ml_dsa(set),
         };
         generated.map_err(from_key_error)
     }

@@ -1,0 +1,128 @@
+//! Keys of ML-KEM and ML-DSA: their parameter sets and their values. PKCS#11 3.2 6.67 and 6.68.
+
+use oarlock::keys::{KeyError, export, raw};
+use oarlock::{Key, KeyKind, MlDsaSet, MlKemSet, SecretBytes};
+
+use crate::constants::{KeyTypeNumber, ReturnCode, parameter_values as value};
+
+/// A parameter set, `CKA_PARAMETER_SET` of a key of a known type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ParameterSet {
+    MlKem(MlKemSet),
+    MlDsa(MlDsaSet),
+}
+
+impl ParameterSet {
+    /// Reads the attribute of a key of this type.
+    ///
+    /// # Errors
+    /// [`ReturnCode::TemplateIncomplete`] without a number, [`ReturnCode::AttributeValueInvalid`] for one that is no
+    /// parameter set of the type.
+    pub(crate) fn read(key_type: KeyTypeNumber, number: Option<u64>) -> Result<Self, ReturnCode> {
+        // Sets of different types have the same numbers, so the key type says which are meant.
+        let set = match (key_type, number.ok_or(ReturnCode::TemplateIncomplete)?) {
+            (KeyTypeNumber::ML_KEM, value::CKP_ML_KEM_512) => Self::MlKem(MlKemSet::MlKem512),
+            (KeyTypeNumber::ML_KEM, value::CKP_ML_KEM_768) => Self::MlKem(MlKemSet::MlKem768),
+            (KeyTypeNumber::ML_KEM, value::CKP_ML_KEM_1024) => Self::MlKem(MlKemSet::MlKem1024),
+            (KeyTypeNumber::ML_DSA, value::CKP_ML_DSA_44) => Self::MlDsa(MlDsaSet::MlDsa44),
+            (KeyTypeNumber::ML_DSA, value::CKP_ML_DSA_65) => Self::MlDsa(MlDsaSet::MlDsa65),
+            (KeyTypeNumber::ML_DSA, value::CKP_ML_DSA_87) => Self::MlDsa(MlDsaSet::MlDsa87),
+            _ => return Err(ReturnCode::AttributeValueInvalid),
+        };
+        Ok(set)
+    }
+
+    /// Returns the parameter set of a key, or `None` for a key of another kind.
+    pub(crate) fn from_key(key: &Key) -> Option<Self> {
+        match key.kind() {
+            KeyKind::MlKemPrivate(set) | KeyKind::MlKemPublic(set) => Some(Self::MlKem(set)),
+            KeyKind::MlDsaPrivate(set) | KeyKind::MlDsaPublic(set) => Some(Self::MlDsa(set)),
+            _ => None,
+        }
+    }
+
+    /// Returns the number of the attribute, or `None` for a set that has none.
+    pub(crate) fn number(self) -> Option<u64> {
+        Some(match self {
+            Self::MlKem(MlKemSet::MlKem512) => value::CKP_ML_KEM_512,
+            Self::MlKem(MlKemSet::MlKem768) => value::CKP_ML_KEM_768,
+            Self::MlKem(MlKemSet::MlKem1024) => value::CKP_ML_KEM_1024,
+            Self::MlDsa(MlDsaSet::MlDsa44) => value::CKP_ML_DSA_44,
+            Self::MlDsa(MlDsaSet::MlDsa65) => value::CKP_ML_DSA_65,
+            Self::MlDsa(MlDsaSet::MlDsa87) => value::CKP_ML_DSA_87,
+            _ => return None,
+        })
+    }
+
+    pub(crate) fn key_type(self) -> KeyTypeNumber {
+        match self {
+            Self::MlKem(_) => KeyTypeNumber::ML_KEM,
+            Self::MlDsa(_) => KeyTypeNumber::ML_DSA,
+        }
+    }
+
+    /// Makes a public key of `CKA_VALUE`.
+    pub(super) fn public_key(self, value: &[u8]) -> Result<Key, KeyError> {
+        match self {
+            Self::MlKem(set) => raw::ml_kem_public(set, value),
+            Self::MlDsa(set) => raw::ml_dsa_public(set, value),
+        }
+    }
+
+    /// Makes a private key of `CKA_SEED`.
+    pub(super) fn from_seed(self, seed: &[u8]) -> Result<Key, KeyError> {
+        match self {
+            Self::MlKem(set) => raw::ml_kem_seed(set, seed),
+            Self::MlDsa(set) => raw::ml_dsa_seed(set, seed),
+        }
+    }
+
+    /// Makes a private key of `CKA_VALUE`, which is its expanded form.
+    pub(super) fn from_expanded(self, value: &[u8]) -> Result<Key, KeyError> {
+        match self {
+            Self::MlKem(set) => raw::ml_kem_expanded(set, value),
+            Self::MlDsa(set) => raw::ml_dsa_expanded(set, value),
+        }
+    }
+}
+
+/// True if `value` is the expanded form of a private key.
+pub(super) fn is_expanded_form(key: &Key, value: &[u8]) -> Result<bool, KeyError> {
+    // The comparison of secret bytes takes the same time for all values.
+    Ok(export::expanded(key)? == SecretBytes::from(value))
+}
+
+/// Returns the public key, also of a private key, or `None` for a key of another kind.
+pub(super) fn public_value(key: &Key) -> Option<&[u8]> {
+    let kem = key.ml_kem_public().map(|(_, public)| public);
+    kem.or_else(|| key.ml_dsa_public().map(|(_, public)| public))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_parameter_set_is_read_as_it_is_written() {
+        let kem = MlKemSet::ALL.map(ParameterSet::MlKem);
+        let dsa = MlDsaSet::ALL.map(ParameterSet::MlDsa);
+        for (set, number) in kem.into_iter().zip(1..).chain(dsa.into_iter().zip(1..)) {
+            assert_eq!(set.number(), Some(number));
+            assert_eq!(ParameterSet::read(set.key_type(), Some(number)), Ok(set));
+        }
+    }
+
+    #[test]
+    fn other_numbers_and_other_key_types_have_no_parameter_set() {
+        for number in [0, 4, u64::MAX] {
+            for key_type in [KeyTypeNumber::ML_KEM, KeyTypeNumber::ML_DSA] {
+                let read = ParameterSet::read(key_type, Some(number));
+                assert_eq!(read, Err(ReturnCode::AttributeValueInvalid), "{key_type} {number}");
+            }
+        }
+        let rsa = ParameterSet::read(KeyTypeNumber::RSA, Some(1));
+        assert_eq!(rsa, Err(ReturnCode::AttributeValueInvalid));
+        let missing = ParameterSet::read(KeyTypeNumber::ML_KEM, None);
+        assert_eq!(missing, Err(ReturnCode::TemplateIncomplete));
+    }
+}
