@@ -1,19 +1,22 @@
 //! Encapsulation of keys: a new secret for the owner of a public key. PKCS#11 3.2 5.18.
 
 use oarlock::keys::generate;
-use oarlock::{Key, KeyKind, SecretBytes};
+use oarlock::{Key, KeyKind, MlKemSet, SecretBytes};
 use zeroize::Zeroizing;
 
 use super::Cryptoki;
 use super::access::{Caller, KeyFaults, UsableKey};
 use super::creation::check_key_type;
 use super::keys::{expect, fixed_len, new_secret_object, wanted_len};
-use crate::attribute::{AttributeSet, TemplateEntry, parse};
+use crate::attribute::{AttributeSet, AttributeValue, TemplateEntry, parse};
 use crate::constants::{AttributeType as A, KeyTypeNumber, ObjectClass, ReturnCode, mechanism_flags};
 use crate::handle::{ObjectHandle, SessionHandle};
 use crate::mechanism::{Mechanism, MechanismFamily, MechanismParameters};
-use crate::object::{CreationKind, NewObject, complete, public_point};
-use crate::operation::{CipherDirection, CipherOperation, Derivation};
+use crate::object::{CreationKind, NewObject, apply_template, complete, public_point};
+use crate::operation::{
+    CipherDirection, CipherOperation, Derivation, ml_kem_set, plan_decapsulation, plan_encapsulation,
+    split_encapsulated,
+};
 use crate::output::CallOutput;
 use crate::session::CallResult;
 
@@ -21,8 +24,8 @@ impl Cryptoki {
     /// `C_EncapsulateKey`. Makes a secret key, and returns it with a ciphertext from which the owner of the private key
     /// makes the same one. `None` if the caller asked for the length of the ciphertext.
     ///
-    /// With RSA-OAEP the ciphertext is the encrypted secret; with ECDH it is the public key of a new key pair, and the
-    /// mechanism names no public key.
+    /// With ML-KEM the secret has 32 bytes. With RSA-OAEP the ciphertext is the encrypted secret; with ECDH it is the
+    /// public key of a new key pair, and the mechanism names no public key.
     ///
     /// # Errors
     /// [`ReturnCode::MechanismInvalid`], [`ReturnCode::MechanismParamInvalid`], [`ReturnCode::KeyTypeInconsistent`],
@@ -42,14 +45,41 @@ impl Cryptoki {
         if usable.object.class != ObjectClass::PUBLIC_KEY {
             return Err(ReturnCode::KeyTypeInconsistent);
         }
-        let secret = SharedSecret::new(&caller, template)?;
+        let of_key = usable.object.attributes.template(A::ENCAPSULATE_TEMPLATE);
+        let secret = SharedSecret::new(&caller, template, of_key)?;
         let result = match usable.facts.family {
+            MechanismFamily::MlKem => {
+                self.encapsulate_secret(&caller, &usable.key, mechanism, secret, output)?
+            }
             MechanismFamily::RsaOaep => self.encrypt_secret(&caller, usable, mechanism, secret, output)?,
             _ => self.agree_on_secret(&caller, &usable.key, mechanism, secret, output)?,
         };
         let Some(result) = result else { return Ok(None) };
         output.write(&result.bytes)?;
         self.add_first(&caller, result).map(Some)
+    }
+
+    /// Encapsulates a secret by ML-KEM. `None` if the caller asks for the length.
+    fn encapsulate_secret(
+        &self,
+        caller: &Caller<'_>,
+        public: &Key,
+        mechanism: &Mechanism<'_>,
+        secret: SharedSecret,
+        output: &mut CallOutput<'_>,
+    ) -> Result<Option<CallResult>, ReturnCode> {
+        let set = ml_kem_set(public)?;
+        secret.check_ml_kem(mechanism)?;
+        if !output.has_space(set.ciphertext_len())? {
+            return Ok(None);
+        }
+        let call = caller.call("C_EncapsulateKey", Some(output));
+        let result = self.compute(call, Ok(plan_encapsulation(public, set)), move |made| {
+            let made = split_encapsulated(made, set)?;
+            let object = secret.into_object(&made.secret)?;
+            Ok(CallResult { bytes: made.ciphertext, ..CallResult::of_object(object) })
+        });
+        result.map(Some)
     }
 
     /// Encrypts a random secret. `None` if the caller asks for the length.
@@ -127,7 +157,11 @@ impl Cryptoki {
         if usable.needs_login() {
             return Err(ReturnCode::UserNotLoggedIn);
         }
-        let secret = SharedSecret::new(&caller, template)?;
+        let of_key = usable.object.attributes.template(A::DECAPSULATE_TEMPLATE);
+        let secret = SharedSecret::new(&caller, template, of_key)?;
+        if usable.facts.family == MechanismFamily::MlKem {
+            return self.decapsulate_secret(&caller, &usable.key, mechanism, secret, ciphertext);
+        }
         let (operation, derivation);
         let value = match usable.facts.family {
             MechanismFamily::RsaOaep => {
@@ -157,6 +191,24 @@ impl Cryptoki {
         })?;
         self.add_first(&caller, result)
     }
+
+    /// Decapsulates by ML-KEM. No error tells whether the ciphertext was made for the key, so that errors of a holder
+    /// keep their codes.
+    fn decapsulate_secret(
+        &self,
+        caller: &Caller<'_>,
+        private: &Key,
+        mechanism: &Mechanism<'_>,
+        secret: SharedSecret,
+        ciphertext: &[u8],
+    ) -> Result<ObjectHandle, ReturnCode> {
+        secret.check_ml_kem(mechanism)?;
+        let computation = plan_decapsulation(private, ml_kem_set(private)?, ciphertext);
+        let call = caller.call("C_DecapsulateKey", None);
+        let result = self
+            .compute(call, Ok(computation), |value| secret.into_object(&value?).map(CallResult::of_object))?;
+        self.add_first(caller, result)
+    }
 }
 
 /// The secret key that both sides make.
@@ -168,9 +220,16 @@ struct SharedSecret {
 }
 
 impl SharedSecret {
-    fn new(caller: &Caller<'_>, template: &[TemplateEntry<'_>]) -> Result<Self, ReturnCode> {
+    /// Completes a template. `of_key` is that of the key, `CKA_ENCAPSULATE_TEMPLATE` or `CKA_DECAPSULATE_TEMPLATE`.
+    fn new(
+        caller: &Caller<'_>,
+        template: &[TemplateEntry<'_>],
+        of_key: Option<&[(A, AttributeValue)]>,
+    ) -> Result<Self, ReturnCode> {
         let class = ObjectClass::SECRET_KEY;
         let mut template = parse(template, class)?;
+        // Applied before the defaults, so that all checks below see the attributes that the key demands.
+        apply_template(&mut template, of_key)?;
         expect(&mut template, A::CLASS, class.0)?;
         template.set_default(A::KEY_TYPE, KeyTypeNumber::GENERIC_SECRET.0);
         let key_type = KeyTypeNumber(template.number(A::KEY_TYPE).unwrap_or(u64::MAX));
@@ -181,6 +240,19 @@ impl SharedSecret {
         let attributes = complete(template, class, Some(key_type), kind, caller.context())?;
         caller.check_write(&attributes)?;
         Ok(Self { attributes, key_type, len })
+    }
+
+    /// Checks that ML-KEM makes the secret: it has one length and no parameter.
+    ///
+    /// # Errors
+    /// [`ReturnCode::MechanismParamInvalid`], [`ReturnCode::KeySizeRange`].
+    fn check_ml_kem(&self, mechanism: &Mechanism<'_>) -> Result<(), ReturnCode> {
+        let MechanismParameters::None = mechanism.parameters else {
+            return Err(ReturnCode::MechanismParamInvalid);
+        };
+        // The standard does not say which bytes a shorter key would take.
+        let fits = self.len.is_none_or(|len| len == MlKemSet::SECRET_LEN);
+        if fits { Ok(()) } else { Err(ReturnCode::KeySizeRange) }
     }
 
     fn into_object(self, value: &[u8]) -> Result<NewObject, ReturnCode> {

@@ -83,6 +83,22 @@ pub enum MechanismParameters<'a> {
         /// The context, empty for none.
         context: &'a [u8],
     },
+    /// `CK_SIGN_ADDITIONAL_CONTEXT`.
+    SignContext {
+        /// The source of the randomness, `CKH_*`.
+        hedge: u64,
+        /// The context, empty for none.
+        context: &'a [u8],
+    },
+    /// `CK_HASH_SIGN_ADDITIONAL_CONTEXT`.
+    HashSignContext {
+        /// The source of the randomness, `CKH_*`.
+        hedge: u64,
+        /// The context, empty for none.
+        context: &'a [u8],
+        /// The mechanism of the digest.
+        hash: MechanismType,
+    },
     /// `CK_KEY_DERIVATION_STRING_DATA`.
     DerivationData(&'a [u8]),
     /// A handle of a key: the second key of `CKM_CONCATENATE_BASE_AND_KEY`.
@@ -120,6 +136,10 @@ pub enum ParameterForm {
     Ecdh,
     /// `CK_EDDSA_PARAMS`, or none.
     OptionalEddsa,
+    /// `CK_SIGN_ADDITIONAL_CONTEXT`, or none.
+    OptionalSignContext,
+    /// `CK_HASH_SIGN_ADDITIONAL_CONTEXT`.
+    HashSignContext,
     /// `CK_KEY_DERIVATION_STRING_DATA`.
     DerivationData,
     /// A `CK_OBJECT_HANDLE`.
@@ -154,9 +174,8 @@ impl<'a> Mechanism<'a> {
         let form = ParameterForm::from_mechanism(kind).ok_or(ReturnCode::MechanismInvalid)?;
         let invalid = ReturnCode::MechanismParamInvalid;
         let parameters = match (form, bytes.len()) {
-            (ParameterForm::None | ParameterForm::OptionalIv { .. } | ParameterForm::OptionalEddsa, 0) => {
-                MechanismParameters::None
-            }
+            (ParameterForm::None, 0) => MechanismParameters::None,
+            (form, 0) if form.is_optional() => MechanismParameters::None,
             (ParameterForm::Iv { len } | ParameterForm::OptionalIv { len }, found) if found == len => {
                 MechanismParameters::Iv(bytes)
             }
@@ -197,8 +216,16 @@ impl ParameterForm {
                 | Self::Oaep
                 | Self::Ecdh
                 | Self::OptionalEddsa
+                | Self::OptionalSignContext
+                | Self::HashSignContext
                 | Self::DerivationData
         )
+    }
+
+    /// True if the mechanism takes a parameter and also none.
+    #[must_use]
+    pub fn is_optional(self) -> bool {
+        matches!(self, Self::OptionalIv { .. } | Self::OptionalEddsa | Self::OptionalSignContext)
     }
 }
 
@@ -235,6 +262,12 @@ impl fmt::Debug for MechanismParameters<'_> {
             Self::Oaep { hash, mgf, .. } => write!(f, "Oaep({hash}, CKG {mgf})"),
             Self::Ecdh { kdf, public, .. } => write!(f, "Ecdh(CKD {kdf}, point of {} bytes)", public.len()),
             Self::Eddsa { is_prehashed, .. } => write!(f, "Eddsa(prehashed: {is_prehashed})"),
+            Self::SignContext { hedge, context } => {
+                write!(f, "SignContext(CKH {hedge}, {} bytes)", context.len())
+            }
+            Self::HashSignContext { hedge, context, hash } => {
+                write!(f, "HashSignContext(CKH {hedge}, {} bytes, {hash})", context.len())
+            }
             Self::DerivationData(data) => write!(f, "DerivationData({} bytes)", data.len()),
             Self::KeyHandle(handle) => write!(f, "KeyHandle({handle})"),
         }

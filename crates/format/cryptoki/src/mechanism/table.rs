@@ -1,6 +1,6 @@
 //! The table of mechanisms: parameters, key types, sizes and functions of each.
 
-use oarlock::DigestAlg;
+use oarlock::{DigestAlg, PreHash};
 
 use super::parameters::ParameterForm;
 use crate::constants::{KeyTypeNumber, MechanismType, mechanism_flags as flag};
@@ -33,6 +33,11 @@ pub(crate) enum MechanismFamily {
     RsaRaw,
     Ecdsa(Option<DigestAlg>),
     Eddsa,
+    /// ML-DSA over the message itself.
+    MlDsa,
+    /// HashML-DSA: `None` if the caller gives the digest, which the parameter names.
+    HashMlDsa(Option<PreHash>),
+    MlKem,
     Digest(DigestAlg),
     /// SHA-3, which no engine has a shape for.
     Sha3(Sha3Width),
@@ -100,6 +105,8 @@ impl MechanismFamily {
             Self::RsaPkcs1(_) | Self::RsaPss(_) | Self::RsaOaep | Self::RsaRaw => key == KeyTypeNumber::RSA,
             Self::Ecdsa(_) => key == KeyTypeNumber::EC,
             Self::Eddsa => key == KeyTypeNumber::EC_EDWARDS,
+            Self::MlDsa | Self::HashMlDsa(_) => key == KeyTypeNumber::ML_DSA,
+            Self::MlKem => key == KeyTypeNumber::ML_KEM,
             Self::Ecdh => key == KeyTypeNumber::EC || key == KeyTypeNumber::EC_MONTGOMERY,
             Self::Hmac { alg, .. } => key == KeyTypeNumber::GENERIC_SECRET || Some(key) == hmac_key_type(alg),
             Self::Cmac { .. }
@@ -170,6 +177,10 @@ const fn rsa_pss(kind: MechanismType, alg: DigestAlg) -> MechanismFacts {
 
 const fn ecdsa(kind: MechanismType, alg: DigestAlg) -> MechanismFacts {
     row(kind, EC, SIGN | CURVE, ParameterForm::None, MechanismFamily::Ecdsa(Some(alg)))
+}
+
+const fn hash_ml_dsa(kind: MechanismType, digest: PreHash) -> MechanismFacts {
+    row(kind, ML_DSA, SIGN, ParameterForm::OptionalSignContext, MechanismFamily::HashMlDsa(Some(digest)))
 }
 
 const fn digest(kind: MechanismType, alg: DigestAlg) -> MechanismFacts {
@@ -251,7 +262,26 @@ const MECHANISMS: &[MechanismFacts] = &[
     pair(MechanismType::EC_MONTGOMERY_KEY_PAIR_GEN, FIXED, CURVE, KeyTypeNumber::EC_MONTGOMERY),
     row(MechanismType::EDDSA, FIXED, SIGN | CURVE, ParameterForm::OptionalEddsa, MechanismFamily::Eddsa),
     pair(MechanismType::ML_KEM_KEY_PAIR_GEN, ML_KEM, 0, KeyTypeNumber::ML_KEM),
+    row(MechanismType::ML_KEM, ML_KEM, ENCAPSULATE, ParameterForm::None, MechanismFamily::MlKem),
     pair(MechanismType::ML_DSA_KEY_PAIR_GEN, ML_DSA, 0, KeyTypeNumber::ML_DSA),
+    row(MechanismType::ML_DSA, ML_DSA, SIGN, ParameterForm::OptionalSignContext, MechanismFamily::MlDsa),
+    row(
+        MechanismType::HASH_ML_DSA,
+        ML_DSA,
+        SIGN,
+        ParameterForm::HashSignContext,
+        MechanismFamily::HashMlDsa(None),
+    ),
+    hash_ml_dsa(MechanismType::HASH_ML_DSA_SHA224, PreHash::Sha224),
+    hash_ml_dsa(MechanismType::HASH_ML_DSA_SHA256, PreHash::Sha256),
+    hash_ml_dsa(MechanismType::HASH_ML_DSA_SHA384, PreHash::Sha384),
+    hash_ml_dsa(MechanismType::HASH_ML_DSA_SHA512, PreHash::Sha512),
+    hash_ml_dsa(MechanismType::HASH_ML_DSA_SHA3_224, PreHash::Sha3_224),
+    hash_ml_dsa(MechanismType::HASH_ML_DSA_SHA3_256, PreHash::Sha3_256),
+    hash_ml_dsa(MechanismType::HASH_ML_DSA_SHA3_384, PreHash::Sha3_384),
+    hash_ml_dsa(MechanismType::HASH_ML_DSA_SHA3_512, PreHash::Sha3_512),
+    hash_ml_dsa(MechanismType::HASH_ML_DSA_SHAKE128, PreHash::Shake128),
+    hash_ml_dsa(MechanismType::HASH_ML_DSA_SHAKE256, PreHash::Shake256),
     digest(MechanismType::SHA_1, DigestAlg::Sha1),
     digest(MechanismType::SHA224, DigestAlg::Sha224),
     digest(MechanismType::SHA256, DigestAlg::Sha256),

@@ -273,7 +273,8 @@ impl CipherOperation {
         if data.len() != rsa::modulus_len(&self.key)? {
             return Err(ReturnCode::EncryptedDataLenRange);
         }
-        Ok(PlannedJob { scheme, key: &self.key, input: WholeMessage::Lent(data), is_digest: false, second })
+        let input = WholeMessage::Lent(data);
+        Ok(PlannedJob { scheme, key: &self.key, input, is_digest: false, second, context: &[] })
     }
 
     /// Returns the bytes that the next piece yields.

@@ -50,6 +50,8 @@ pub(crate) struct PlannedJob<'a> {
     pub(crate) is_digest: bool,
     /// The signature to verify or the OAEP label, else empty.
     pub(crate) second: &'a [u8],
+    /// The context of ML-DSA, else empty.
+    pub(crate) context: &'a [u8],
 }
 
 /// Records whose data are overwritten on drop if they are not the caller's.
@@ -134,9 +136,7 @@ impl ComputationKind<'_> {
         let failed = |error: JobError| to_return_code(&error, rule);
         match self {
             Self::Done(output) => output,
-            Self::Job(job) => {
-                accelerator.submit(&job.as_job(), SubmitOptions::default()).wait().map_err(failed)
-            }
+            Self::Job(job) => accelerator.submit(&job.as_job(), job.waiting_options()).wait().map_err(failed),
             Self::Operation(set) => first_result(&accelerator.raw().run(&set), rule),
             Self::Records(shape, records) => {
                 all_outputs(&accelerator.records().run(shape, &records.0).map_err(failed)?, shape, rule)
@@ -251,7 +251,20 @@ fn refusal(results: &Results) -> JobError {
 impl PlannedJob<'_> {
     pub(crate) fn as_job(&self) -> Job<'_> {
         let input = if self.is_digest { Input::Digest(&self.input) } else { Input::Message(&self.input) };
-        Job::with_scheme(self.scheme, self.key, input, self.second)
+        Job::with_scheme(self.scheme, self.key, input, self.second).context(self.context)
+    }
+
+    /// Returns how a caller that waits submits the job. ML-KEM and ML-DSA take up to 160 KiB of stack, and the caller
+    /// may be on the stack of a coroutine.
+    fn waiting_options(&self) -> SubmitOptions {
+        let is_deep = matches!(
+            self.scheme,
+            Scheme::MlKemEncaps { .. }
+                | Scheme::MlKemDecaps { .. }
+                | Scheme::MlDsaSign { .. }
+                | Scheme::MlDsaVerify { .. }
+        );
+        SubmitOptions::default().with_never_on_caller_thread(is_deep)
     }
 }
 

@@ -97,7 +97,8 @@ fn agreement<'a>(base: &'a Key, public: &'a [u8]) -> Result<PlannedJob<'a>, Retu
     // The point comes bare, or in an octet string as PKCS#11 2.40 and 3.0 allow.
     let is_bare = lens.contains(&public.len());
     let public = if is_bare { public } else { crate::object::unwrap_octets(public).unwrap_or(public) };
-    Ok(PlannedJob { scheme, key: base, input: WholeMessage::Lent(public), is_digest: false, second: &[] })
+    let input = WholeMessage::Lent(public);
+    Ok(PlannedJob { scheme, key: base, input, is_digest: false, second: &[], context: &[] })
 }
 
 impl KeyStretch {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use aws_lc_rs::{digest, hmac};
-use oarlock::{DigestAlg, Shape};
+use oarlock::{DigestAlg, PreHash, Shape};
 use zeroize::Zeroizing;
 
 use super::compute::Computation;
@@ -35,6 +35,20 @@ impl DigestOperation {
             Sha3Width::Bits512 => &digest::SHA3_512,
         };
         Self { context: digest::Context::new(algorithm), alg: None, is_in_pieces: false }
+    }
+
+    /// Begins the digest of HashML-DSA, or returns `None` for one that is only computed of a whole message.
+    pub(crate) fn of_pre_hash(digest: PreHash) -> Option<Result<Self, ReturnCode>> {
+        Some(match digest {
+            PreHash::Sha224 => Self::new(DigestAlg::Sha224),
+            PreHash::Sha256 => Self::new(DigestAlg::Sha256),
+            PreHash::Sha384 => Self::new(DigestAlg::Sha384),
+            PreHash::Sha512 => Self::new(DigestAlg::Sha512),
+            PreHash::Sha3_256 => Ok(Self::sha3(Sha3Width::Bits256)),
+            PreHash::Sha3_384 => Ok(Self::sha3(Sha3Width::Bits384)),
+            PreHash::Sha3_512 => Ok(Self::sha3(Sha3Width::Bits512)),
+            _ => return None,
+        })
     }
 
     /// Plans the digest of a whole message, or returns `None` if no engine computes it.

@@ -24,6 +24,8 @@ impl FailureRule {
         Self { rejection: ReturnCode::EncryptedDataInvalid, length: ReturnCode::EncryptedDataLenRange };
     pub(crate) const AEAD_DECRYPT: Self =
         Self { rejection: ReturnCode::AeadDecryptFailed, length: ReturnCode::EncryptedDataLenRange };
+    pub(crate) const DECAPSULATE: Self =
+        Self { rejection: ReturnCode::WrappedKeyInvalid, length: ReturnCode::WrappedKeyInvalid };
     pub(crate) const DERIVE: Self =
         Self { rejection: ReturnCode::MechanismParamInvalid, length: ReturnCode::MechanismParamInvalid };
 }

@@ -1,6 +1,6 @@
 //! The padding of CBC, and the digests that parameters of mechanisms name.
 
-use oarlock::DigestAlg;
+use oarlock::{DigestAlg, PreHash};
 use subtle::{Choice, ConditionallySelectable, ConstantTimeEq, ConstantTimeGreater};
 
 use crate::constants::{MechanismType, ReturnCode, parameter_values as value};
@@ -52,6 +52,23 @@ pub(crate) fn digest_of(kind: MechanismType) -> Result<DigestAlg, ReturnCode> {
         MechanismType::SHA256 => Ok(DigestAlg::Sha256),
         MechanismType::SHA384 => Ok(DigestAlg::Sha384),
         MechanismType::SHA512 => Ok(DigestAlg::Sha512),
+        _ => Err(ReturnCode::MechanismParamInvalid),
+    }
+}
+
+/// Returns the digest of HashML-DSA that a parameter names. No mechanism of the standard is SHAKE128 or SHAKE256 alone.
+pub(crate) fn pre_hash_of(kind: MechanismType) -> Result<PreHash, ReturnCode> {
+    match kind {
+        MechanismType::SHA224 => Ok(PreHash::Sha224),
+        MechanismType::SHA256 => Ok(PreHash::Sha256),
+        MechanismType::SHA384 => Ok(PreHash::Sha384),
+        MechanismType::SHA512 => Ok(PreHash::Sha512),
+        MechanismType::SHA512_224 => Ok(PreHash::Sha512_224),
+        MechanismType::SHA512_256 => Ok(PreHash::Sha512_256),
+        MechanismType::SHA3_224 => Ok(PreHash::Sha3_224),
+        MechanismType::SHA3_256 => Ok(PreHash::Sha3_256),
+        MechanismType::SHA3_384 => Ok(PreHash::Sha3_384),
+        MechanismType::SHA3_512 => Ok(PreHash::Sha3_512),
         _ => Err(ReturnCode::MechanismParamInvalid),
     }
 }

@@ -3,8 +3,8 @@
 use std::fmt;
 
 use oarlock::{
-    Curve, DigestAlg, EcdsaEncoding, Key, KeyHome, NonceRule, SaltLength, Scheme, Shape, SigningScheme,
-    VerifyingScheme,
+    Curve, DigestAlg, EcdsaEncoding, Key, KeyHome, KeyKind, MlDsaSet, MlDsaVariant, NonceRule, PreHash,
+    SaltLength, Scheme, Shape, SigningScheme, VerifyingScheme,
 };
 use zeroize::Zeroizing;
 
@@ -12,11 +12,11 @@ use super::compute::{Computation, Finish, PlannedJob};
 use super::digest::DigestOperation;
 use super::failure::FailureRule;
 use super::mac::MacRule;
-use super::padding::{digest_of, digest_of_mgf, split_digest_info};
+use super::padding::{digest_of, digest_of_mgf, pre_hash_of, split_digest_info};
 use super::pieces::{MessagePieces, WholeMessage};
 use super::record::plan_bare_record;
 use super::rsa::{self, BareRsa};
-use crate::constants::ReturnCode;
+use crate::constants::{ReturnCode, parameter_values as value};
 use crate::mechanism::{Mechanism, MechanismFacts, MechanismFamily, MechanismParameters};
 
 /// A signature or a verification that has begun.
@@ -24,6 +24,8 @@ use crate::mechanism::{Mechanism, MechanismFacts, MechanismFamily, MechanismPara
 pub(crate) struct SignatureOperation {
     key: Key,
     method: SignatureMethod,
+    /// The context of ML-DSA, else empty.
+    context: Vec<u8>,
     /// The message, from its first piece on.
     pieces: Option<MessagePieces>,
     /// The signature of `C_VerifySignatureInit`.
@@ -43,6 +45,8 @@ enum SignatureMethod {
 #[derive(Clone, Copy, Debug)]
 enum SignatureInput {
     Message(DigestAlg),
+    /// The message of HashML-DSA.
+    PreHash(PreHash),
     /// A digest of exactly this length.
     Digest(usize),
     /// A digest of any length, brought to the width of the curve.
@@ -65,7 +69,12 @@ impl SignatureOperation {
         mechanism: &Mechanism<'_>,
     ) -> Result<Self, ReturnCode> {
         let method = SignatureMethod::new(&key, facts.family, &mechanism.parameters)?;
-        Ok(Self { key, method, pieces: None, signature: None, needs_login: false })
+        let context = match mechanism.parameters {
+            MechanismParameters::SignContext { context, .. }
+            | MechanismParameters::HashSignContext { context, .. } => context.to_vec(),
+            _ => Vec::new(),
+        };
+        Ok(Self { key, method, context, pieces: None, signature: None, needs_login: false })
     }
 
     /// True after the first piece.
@@ -103,6 +112,11 @@ impl SignatureOperation {
         match (self.method, self.key.secret()) {
             (SignatureMethod::Job { input: SignatureInput::Message(alg), .. }, _) => {
                 DigestOperation::new(alg).map(MessagePieces::Digest)
+            }
+            (SignatureMethod::Job { input: SignatureInput::PreHash(digest), .. }, _) => {
+                // A digest that does not come in pieces is computed when the whole message is there.
+                let digest = DigestOperation::of_pre_hash(digest).transpose()?;
+                Ok(digest.map_or(MessagePieces::Bytes(Zeroizing::default()), MessagePieces::Digest))
             }
             (SignatureMethod::Mac(MacRule { digest: Some(alg), .. }), Some(secret)) => {
                 MessagePieces::hmac(alg, secret.expose())
@@ -200,14 +214,15 @@ impl SignatureOperation {
         };
         let is_hashed = matches!(message, WholeMessage::Hashed(_));
         let (input, is_digest) = match input {
-            SignatureInput::Message(_) => (message, is_hashed),
+            SignatureInput::Message(_) | SignatureInput::PreHash(_) => (message, is_hashed),
             SignatureInput::Digest(len) if message.len() == len => (message, true),
             SignatureInput::CurveDigest(width) if !message.is_empty() => (at_width(message, width), true),
             SignatureInput::Whole { max } if message.len() <= max => (message, false),
             _ => return Err(ReturnCode::DataLenRange),
         };
         let scheme = if is_signing { sign } else { verify };
-        let job = PlannedJob { scheme, key: &self.key, input, is_digest, second: signature };
+        let context = &self.context;
+        let job = PlannedJob { scheme, key: &self.key, input, is_digest, second: signature, context };
         if scheme != Scheme::RsaPkcs1SignEncoded || self.key.home() == &KeyHome::Local {
             return Ok(job);
         }
@@ -257,6 +272,9 @@ impl SignatureMethod {
             }
             (MechanismFamily::Ecdsa(hashed_by), MechanismParameters::None) => Self::ecdsa(key, hashed_by),
             (MechanismFamily::Eddsa, parameters) => Self::eddsa(parameters),
+            (MechanismFamily::MlDsa | MechanismFamily::HashMlDsa(_), parameters) => {
+                Self::ml_dsa(key, family, parameters)
+            }
             (MechanismFamily::Hmac { alg, is_general }, parameters) => {
                 MacRule::hmac(alg, is_general, parameters).map(Self::Mac)
             }
@@ -322,7 +340,7 @@ impl SignatureMethod {
 
     fn ecdsa(key: &Key, hashed_by: Option<DigestAlg>) -> Result<Self, ReturnCode> {
         let curve = match key.kind() {
-            oarlock::KeyKind::EcPrivate(curve) | oarlock::KeyKind::EcPublic(curve) => curve,
+            KeyKind::EcPrivate(curve) | KeyKind::EcPublic(curve) => curve,
             _ => return Err(ReturnCode::KeyTypeInconsistent),
         };
         let width = curve.scalar_len();
@@ -353,6 +371,63 @@ impl SignatureMethod {
             input: SignatureInput::Whole { max: usize::MAX },
             len: 64,
         })
+    }
+
+    fn ml_dsa(
+        key: &Key,
+        family: MechanismFamily,
+        parameters: &MechanismParameters<'_>,
+    ) -> Result<Self, ReturnCode> {
+        let invalid = ReturnCode::MechanismParamInvalid;
+        let (set, is_signing) = match key.kind() {
+            KeyKind::MlDsaPrivate(set) => (set, true),
+            KeyKind::MlDsaPublic(set) => (set, false),
+            _ => return Err(ReturnCode::KeyTypeInconsistent),
+        };
+        let (variant, input, hedge, context) = match (family, *parameters) {
+            (
+                MechanismFamily::HashMlDsa(None),
+                MechanismParameters::HashSignContext { hedge, context, hash },
+            ) => {
+                let digest = pre_hash_of(hash)?;
+                (MlDsaVariant::PreHash(digest), SignatureInput::Digest(digest.output_len()), hedge, context)
+            }
+            (MechanismFamily::HashMlDsa(None), _) => return Err(invalid),
+            (family, parameters) => {
+                let (hedge, context) = match parameters {
+                    MechanismParameters::None => (value::CKH_HEDGE_PREFERRED, &[][..]),
+                    MechanismParameters::SignContext { hedge, context } => (hedge, context),
+                    _ => return Err(invalid),
+                };
+                let (variant, input) = match family {
+                    MechanismFamily::HashMlDsa(Some(digest)) => {
+                        (MlDsaVariant::PreHash(digest), SignatureInput::PreHash(digest))
+                    }
+                    _ => (MlDsaVariant::Pure, SignatureInput::Whole { max: usize::MAX }),
+                };
+                (variant, input, hedge, context)
+            }
+        };
+        if context.len() > MlDsaSet::MAX_CONTEXT_LEN {
+            return Err(invalid);
+        }
+        Ok(Self::Job {
+            sign: SigningScheme::ml_dsa(set, variant, nonce_rule(hedge, is_signing)?).into(),
+            verify: VerifyingScheme::ml_dsa(set, variant).into(),
+            input,
+            len: set.signature_len(),
+        })
+    }
+}
+
+/// Returns the source of the randomness of a signature.
+fn nonce_rule(hedge: u64, is_signing: bool) -> Result<NonceRule, ReturnCode> {
+    match hedge {
+        value::CKH_HEDGE_PREFERRED | value::CKH_HEDGE_REQUIRED => Ok(NonceRule::Hedged),
+        value::CKH_DETERMINISTIC_REQUIRED => Ok(NonceRule::Deterministic),
+        // A verification ignores the field. PKCS#11 3.2 6.67.5.
+        _ if !is_signing => Ok(NonceRule::Hedged),
+        _ => Err(ReturnCode::MechanismParamInvalid),
     }
 }
 
