@@ -2,8 +2,9 @@
 
 use cryptoki_sys::{
     CK_BYTE, CK_ECDH1_DERIVE_PARAMS, CK_EDDSA_PARAMS, CK_GCM_MESSAGE_PARAMS, CK_GCM_PARAMS,
-    CK_KEY_DERIVATION_STRING_DATA, CK_MECHANISM, CK_RSA_PKCS_OAEP_PARAMS,
-    CK_SALSA20_CHACHA20_POLY1305_MSG_PARAMS, CK_SALSA20_CHACHA20_POLY1305_PARAMS, CK_ULONG,
+    CK_HASH_SIGN_ADDITIONAL_CONTEXT, CK_KEY_DERIVATION_STRING_DATA, CK_MECHANISM, CK_RSA_PKCS_OAEP_PARAMS,
+    CK_SALSA20_CHACHA20_POLY1305_MSG_PARAMS, CK_SALSA20_CHACHA20_POLY1305_PARAMS, CK_SIGN_ADDITIONAL_CONTEXT,
+    CK_ULONG,
 };
 use oarlock_cryptoki::{
     IvGenerator, Mechanism, MechanismParameters, MechanismType, ParameterForm, ReturnCode,
@@ -100,7 +101,7 @@ impl<'c> CallerMemory<'c> {
         let parameter = self
             .bytes(pParameter.cast_const().cast(), ulParameterLen)
             .map_err(|_| ReturnCode::MechanismParamInvalid)?;
-        if !form.has_pointers() || (parameter.is_empty() && form == ParameterForm::OptionalEddsa) {
+        if !form.has_pointers() || (parameter.is_empty() && form.is_optional()) {
             return Mechanism::parse_flat(kind, parameter);
         }
         Ok(Mechanism::new(kind, self.pointed(form, parameter)?))
@@ -146,6 +147,21 @@ impl<'c> CallerMemory<'c> {
                 MechanismParameters::Eddsa {
                     is_prehashed: eddsa.phFlag != 0,
                     context: self.field(eddsa.pContextData, eddsa.ulContextDataLen)?,
+                }
+            }
+            ParameterForm::OptionalSignContext => {
+                let sign: CK_SIGN_ADDITIONAL_CONTEXT = self.structure(parameter)?;
+                MechanismParameters::SignContext {
+                    hedge: number(sign.hedgeVariant),
+                    context: self.field(sign.pContext, sign.ulContextLen)?,
+                }
+            }
+            ParameterForm::HashSignContext => {
+                let sign: CK_HASH_SIGN_ADDITIONAL_CONTEXT = self.structure(parameter)?;
+                MechanismParameters::HashSignContext {
+                    hedge: number(sign.hedgeVariant),
+                    context: self.field(sign.pContext, sign.ulContextLen)?,
+                    hash: MechanismType(number(sign.hash)),
                 }
             }
             ParameterForm::DerivationData => {
@@ -258,5 +274,36 @@ mod tests {
         assert_eq!(parse::<u8>(MechanismType::EDDSA, null(), 0), Ok(()));
         let eddsa = CK_EDDSA_PARAMS { phFlag: 0, ulContextDataLen: 0, pContextData: null_mut() };
         assert_eq!(parse(MechanismType::EDDSA, &eddsa, size_of_val(&eddsa)), Ok(()));
+    }
+
+    #[test]
+    fn contexts_of_signatures_are_read_with_their_pointers() {
+        assert_eq!(parse::<u8>(MechanismType::ML_DSA, null(), 0), Ok(()));
+        let mut bytes = [7; 3];
+        let sign =
+            CK_SIGN_ADDITIONAL_CONTEXT { hedgeVariant: 2, pContext: bytes.as_mut_ptr(), ulContextLen: 3 };
+        let mechanism = CK_MECHANISM {
+            mechanism: MechanismType::ML_DSA.0 as CK_ULONG,
+            pParameter: (&raw const sign).cast_mut().cast(),
+            ulParameterLen: size_of_val(&sign) as CK_ULONG,
+        };
+        let read = memory().mechanism(&mechanism).unwrap();
+        let MechanismParameters::SignContext { hedge: 2, context: &[7, 7, 7] } = read.parameters else {
+            panic!("{read:?}")
+        };
+        let invalid = Err(ReturnCode::MechanismParamInvalid);
+        let sign = CK_SIGN_ADDITIONAL_CONTEXT { pContext: null_mut(), ..sign };
+        assert_eq!(parse(MechanismType::ML_DSA, &sign, size_of_val(&sign)), invalid);
+        let hash = CK_HASH_SIGN_ADDITIONAL_CONTEXT {
+            hedgeVariant: 0,
+            pContext: null_mut(),
+            ulContextLen: 0,
+            hash: MechanismType::SHA256.0 as CK_ULONG,
+        };
+        assert_eq!(parse(MechanismType::HASH_ML_DSA, &hash, size_of_val(&hash)), Ok(()));
+        assert_eq!(parse(MechanismType::HASH_ML_DSA, &hash, size_of_val(&sign)), invalid);
+        assert_eq!(parse::<u8>(MechanismType::HASH_ML_DSA, null(), 0), invalid);
+        // A mechanism that names its digest takes the shorter structure.
+        assert_eq!(parse(MechanismType::HASH_ML_DSA_SHA256, &hash, size_of_val(&hash)), invalid);
     }
 }

@@ -352,8 +352,13 @@ struct CallTemplateEntry<'c> {
 }
 
 /// The attributes whose value is a template.
-const TEMPLATES: [AttributeType; 3] =
-    [AttributeType::WRAP_TEMPLATE, AttributeType::UNWRAP_TEMPLATE, AttributeType::DERIVE_TEMPLATE];
+const TEMPLATES: [AttributeType; 5] = [
+    AttributeType::WRAP_TEMPLATE,
+    AttributeType::UNWRAP_TEMPLATE,
+    AttributeType::DERIVE_TEMPLATE,
+    AttributeType::ENCAPSULATE_TEMPLATE,
+    AttributeType::DECAPSULATE_TEMPLATE,
+];
 
 impl CallTemplate<'_> {
     /// Returns the entries.

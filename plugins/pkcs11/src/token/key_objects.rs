@@ -13,11 +13,12 @@ pub(super) struct PrivateUses {
     pub(super) sign: bool,
     pub(super) decrypt: bool,
     pub(super) derive: bool,
+    pub(super) decapsulate: bool,
 }
 
 impl PrivateUses {
     /// Every operation.
-    pub(super) const ALL: Self = Self { sign: true, decrypt: true, derive: true };
+    pub(super) const ALL: Self = Self { sign: true, decrypt: true, derive: true, decapsulate: true };
 }
 
 /// The operations that a secret key may be used for.
@@ -69,12 +70,16 @@ fn private_object(shown: &ShownKey<'_>, subject: Option<&[u8]>) -> NewShownObjec
     else {
         return object;
     };
-    let can_sign = matches!(key_type, KeyTypeNumber::RSA | KeyTypeNumber::EC | KeyTypeNumber::EC_EDWARDS);
+    let can_sign = matches!(
+        key_type,
+        KeyTypeNumber::RSA | KeyTypeNumber::EC | KeyTypeNumber::EC_EDWARDS | KeyTypeNumber::ML_DSA
+    );
     let can_derive = matches!(key_type, KeyTypeNumber::EC | KeyTypeNumber::EC_MONTGOMERY);
     let attributes = &mut object.attributes;
     attributes.set(A::SIGN, can_sign && shown.uses.sign);
     attributes.set(A::DECRYPT, key_type == KeyTypeNumber::RSA && shown.uses.decrypt);
     attributes.set(A::DERIVE, can_derive && shown.uses.derive);
+    attributes.set(A::DECAPSULATE, key_type == KeyTypeNumber::ML_KEM && shown.uses.decapsulate);
     attributes.set(A::SUBJECT, subject.unwrap_or_default());
     for kind in [A::SIGN_RECOVER, A::UNWRAP, A::EXTRACTABLE, A::WRAP_WITH_TRUSTED, A::ALWAYS_AUTHENTICATE] {
         attributes.set(kind, false);
@@ -92,7 +97,9 @@ fn public_object(shown: &ShownKey<'_>, public: Key, subject: Option<&[u8]>) -> N
     let Some(key_type) = set_key_attributes(attributes, &public, ObjectClass::PUBLIC_KEY) else {
         return object;
     };
-    attributes.set(A::VERIFY, key_type != KeyTypeNumber::EC_MONTGOMERY);
+    let can_verify = !matches!(key_type, KeyTypeNumber::EC_MONTGOMERY | KeyTypeNumber::ML_KEM);
+    attributes.set(A::VERIFY, can_verify);
+    attributes.set(A::ENCAPSULATE, key_type == KeyTypeNumber::ML_KEM);
     attributes.set(A::ENCRYPT, key_type == KeyTypeNumber::RSA);
     attributes.set(A::SUBJECT, subject.unwrap_or_default());
     for kind in [A::VERIFY_RECOVER, A::WRAP, A::TRUSTED, A::DERIVE] {
@@ -205,7 +212,12 @@ fn public_half(key: &Key) -> Option<Key> {
 fn is_private(key: &Key) -> bool {
     matches!(
         key.kind(),
-        KeyKind::RsaPrivate(_) | KeyKind::EcPrivate(_) | KeyKind::Ed25519Private | KeyKind::X25519Private
+        KeyKind::RsaPrivate(_)
+            | KeyKind::EcPrivate(_)
+            | KeyKind::Ed25519Private
+            | KeyKind::X25519Private
+            | KeyKind::MlKemPrivate(_)
+            | KeyKind::MlDsaPrivate(_)
     )
 }
 
@@ -235,8 +247,8 @@ fn parse_certificate(der: &[u8]) -> Option<ShownCertificate> {
 
 #[cfg(test)]
 mod tests {
-    use oarlock::Curve;
     use oarlock::keys::generate;
+    use oarlock::{Curve, MlDsaSet, MlKemSet};
 
     use super::*;
 
@@ -265,6 +277,29 @@ mod tests {
     }
 
     #[test]
+    fn keys_of_ml_kem_and_ml_dsa_show_their_parameter_set_and_no_seed() {
+        let kem = objects(&generate::ml_kem(MlKemSet::MlKem768).unwrap(), &[]);
+        let [private, public] = &kem[..] else { panic!() };
+        assert!(private.attributes.is_true(A::DECAPSULATE) && !private.attributes.is_true(A::SIGN));
+        assert!(!private.attributes.contains(A::VALUE) && !private.attributes.contains(A::SEED));
+        assert!(public.attributes.is_true(A::ENCAPSULATE) && !public.attributes.is_true(A::VERIFY));
+        assert_eq!(public.attributes.bytes(A::VALUE).unwrap().len(), 1184);
+        let dsa = objects(&generate::ml_dsa(MlDsaSet::MlDsa87).unwrap(), &[]);
+        let [signing, verifying] = &dsa[..] else { panic!() };
+        assert!(signing.attributes.is_true(A::SIGN) && !signing.attributes.is_true(A::DECAPSULATE));
+        assert!(verifying.attributes.is_true(A::VERIFY) && !verifying.attributes.is_true(A::ENCAPSULATE));
+        for (object, set, key_type) in [
+            (private, 2, KeyTypeNumber::ML_KEM),
+            (public, 2, KeyTypeNumber::ML_KEM),
+            (signing, 3, KeyTypeNumber::ML_DSA),
+            (verifying, 3, KeyTypeNumber::ML_DSA),
+        ] {
+            assert_eq!(object.attributes.number(A::PARAMETER_SET), Some(set));
+            assert_eq!(object.attributes.number(A::KEY_TYPE), Some(key_type.0));
+        }
+    }
+
+    #[test]
     fn a_public_key_shows_itself_only() {
         let key = generate::ed25519().unwrap();
         let public = public_half(&key).unwrap();
@@ -276,7 +311,7 @@ mod tests {
     #[test]
     fn grants_decide_what_a_private_key_may_do() {
         let key = generate::ed25519().unwrap();
-        let uses = PrivateUses { sign: false, decrypt: true, derive: true };
+        let uses = PrivateUses { sign: false, ..PrivateUses::ALL };
         let mut shown = Vec::new();
         show(&ShownKey { name: "k", key: &key, uses, certificates: &[] }, &mut shown);
         assert!(!shown[0].attributes.is_true(A::SIGN));

@@ -149,6 +149,7 @@ fn granted_uses(allowed: &[String]) -> PrivateUses {
         sign: fits(&["-sign"]),
         decrypt: fits(&["-decrypt"]),
         derive: fits(&["x25519", "ecdh-p256", "ecdh-p384"]),
+        decapsulate: fits(&["-decaps"]),
     }
 }
 
@@ -174,15 +175,17 @@ mod tests {
     fn grants_become_uses() {
         let uses = |patterns: &[&str]| {
             let allowed: Vec<_> = patterns.iter().map(|pattern| (*pattern).to_owned()).collect();
-            let PrivateUses { sign, decrypt, derive } = granted_uses(&allowed);
-            (sign, decrypt, derive)
+            let PrivateUses { sign, decrypt, derive, decapsulate } = granted_uses(&allowed);
+            (sign, decrypt, derive, decapsulate)
         };
-        assert_eq!(uses(&["*"]), (true, true, true));
-        assert_eq!(uses(&["rsa-*-sign"]), (true, false, false));
-        assert_eq!(uses(&["rsa-pkcs1-sha256-sign", "x25519"]), (true, false, true));
-        assert_eq!(uses(&["rsa-oaep-*-decrypt"]), (false, true, false));
-        assert_eq!(uses(&["ecdsa-p256-sha256-verify"]), (false, false, false));
-        assert_eq!(uses(&[]), (false, false, false));
+        assert_eq!(uses(&["*"]), (true, true, true, true));
+        assert_eq!(uses(&["rsa-*-sign"]), (true, false, false, false));
+        assert_eq!(uses(&["rsa-pkcs1-sha256-sign", "x25519"]), (true, false, true, false));
+        assert_eq!(uses(&["rsa-oaep-*-decrypt"]), (false, true, false, false));
+        assert_eq!(uses(&["ml-kem-*-decaps"]), (false, false, false, true));
+        assert_eq!(uses(&["ml-dsa-65-sign"]), (true, false, false, false));
+        assert_eq!(uses(&["ecdsa-p256-sha256-verify"]), (false, false, false, false));
+        assert_eq!(uses(&[]), (false, false, false, false));
     }
 
     #[test]
