@@ -12,11 +12,13 @@
 //! | `signatures` | signatures and MACs, in one step and in pieces |
 //! | `ciphers` | encryption and decryption: published vectors, pieces, lengths and parameters |
 //! | `encapsulation` | encapsulation by RSA-OAEP and ECDH |
+//! | `lattice` | keys, secrets and signatures of ML-KEM and ML-DSA |
 //! | `messages` | many messages under one key |
 //! | `many` | many inputs in one call |
 //! | `asynchronous` | asynchronous sessions |
 //! | `attacks` | sequences of calls by an attacker who may call everything |
 //! | `wycheproof` | Wycheproof's vectors by way of the functions |
+//! | `wycheproof_lattice` | those of ML-KEM and ML-DSA |
 //! | `common` | helpers: a token in memory, and short forms of templates |
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that panics has failed")]
 
@@ -28,6 +30,7 @@ mod encapsulation;
 mod finds;
 mod held;
 mod keys;
+mod lattice;
 mod laws;
 mod locks;
 mod many;
@@ -36,3 +39,4 @@ mod sessions;
 mod signatures;
 mod writes;
 mod wycheproof;
+mod wycheproof_lattice;

@@ -104,6 +104,15 @@ impl User {
         Self { cryptoki, session, token }
     }
 
+    /// Another library that reads the same token, with the user logged in.
+    pub(crate) fn reopened(&self) -> Self {
+        let settings = SlotSettings::new(SLOT, "a slot", self.token.clone());
+        let cryptoki = Cryptoki::new(accelerator(), vec![settings]);
+        let session = cryptoki.open_session(SLOT, READ_WRITE).unwrap();
+        cryptoki.login(session, UserType::User, Some(USER_PIN)).unwrap();
+        Self { cryptoki, session, token: self.token.clone() }
+    }
+
     pub(crate) fn create(&self, template: &Template) -> Result<ObjectHandle, ReturnCode> {
         self.cryptoki.create_object(self.session, &template.entries())
     }
