@@ -39,6 +39,7 @@
 //! | module | content |
 //! |---|---|
 //! | `constants` | the numbers of the standard, and [`ReturnCode`], the error of every function |
+//! | `deep_stack` | threads for computations that take much stack |
 //! | `attribute` | values, sets and templates of attributes, and which class has which attribute |
 //! | `mechanism` | mechanisms with their parameters, and the table of what each can do |
 //! | `token` | [`TokenObjects`], the place of token objects, and an implementation in memory |
@@ -56,6 +57,7 @@
 
 mod attribute;
 mod constants;
+mod deep_stack;
 mod functions;
 mod handle;
 mod mechanism;
@@ -71,6 +73,7 @@ pub use constants::{
     AttributeType, KeyTypeNumber, MechanismType, ObjectClass, ReturnCode, mechanism_flags, parameter_values,
     session_flags, token_flags,
 };
+pub use deep_stack::on_deep_stack;
 pub use functions::{AsyncAnswer, Cryptoki, SlotDescription};
 pub use handle::{ObjectHandle, SessionDescription, SessionHandle, TokenSessionState};
 pub use mechanism::{

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use oarlock::keys::Passphrase;
 use oarlock_cryptoki::{
-    AttributeSet, ReturnCode, TokenDescription, TokenObject, TokenObjectId, TokenObjects,
+    AttributeSet, ReturnCode, TokenDescription, TokenObject, TokenObjectId, TokenObjects, on_deep_stack,
 };
 use oarlock_ffi::print_line;
 use oarlock_key_files::sealed::AgeIdentities;
@@ -77,14 +77,12 @@ impl KeysToken {
 
 impl KeysState {
     fn refresh(&mut self) {
-        let changes = match self.directory.refresh() {
-            Ok(changes) => changes,
-            Err(error) => {
-                if !std::mem::replace(&mut self.is_unreadable, true) {
-                    print_line(&error.to_string());
-                }
-                return;
-            }
+        // A key of ML-KEM or ML-DSA is expanded when it is read.
+        let directory = &mut self.directory;
+        let changes = match on_deep_stack(|| directory.refresh()) {
+            Ok(Ok(changes)) => changes,
+            Ok(Err(error)) => return self.note_unreadable(&error.to_string()),
+            Err(code) => return self.note_unreadable(&code.to_string()),
         };
         self.is_unreadable = false;
         for (path, fault) in &changes.refused {
@@ -100,6 +98,13 @@ impl KeysState {
             show(&shown, &mut objects);
         }
         self.shown.replace(objects);
+    }
+
+    /// Prints why the directory cannot be read, once until it can.
+    fn note_unreadable(&mut self, reason: &str) {
+        if !std::mem::replace(&mut self.is_unreadable, true) {
+            print_line(reason);
+        }
     }
 }
 

@@ -10,6 +10,7 @@ use super::creation::check_key_type;
 use super::keys::expect;
 use crate::attribute::{TemplateEntry, parse, peek_number};
 use crate::constants::{AttributeType as A, KeyTypeNumber, ObjectClass, ReturnCode, mechanism_flags};
+use crate::deep_stack::on_deep_stack;
 use crate::handle::{ObjectHandle, SessionHandle};
 use crate::mechanism::{Mechanism, MechanismFamily};
 use crate::object::{
@@ -163,7 +164,8 @@ fn unwrapped_key(
 ) -> Result<Key, ReturnCode> {
     let invalid = ReturnCode::WrappedKeyInvalid;
     if class == ObjectClass::PRIVATE_KEY {
-        let key = import::pkcs8_der(value).map_err(|_| invalid)?;
+        // The value says what kind of key it is, whatever the template says.
+        let key = on_deep_stack(|| import::pkcs8_der(value))?.map_err(|_| invalid)?;
         return if asymmetric_type(&key) == Some(key_type) { Ok(key) } else { Err(invalid) };
     }
     let fits = wanted_len.is_none_or(|wanted| wanted == value.len() as u64);

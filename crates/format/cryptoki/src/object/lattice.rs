@@ -1,9 +1,11 @@
 //! Keys of ML-KEM and ML-DSA: their parameter sets and their values. PKCS#11 3.2 6.67 and 6.68.
 
-use oarlock::keys::{KeyError, export, raw};
+use oarlock::keys::{export, raw};
 use oarlock::{Key, KeyKind, MlDsaSet, MlKemSet, SecretBytes};
 
+use super::fault::from_key_error;
 use crate::constants::{KeyTypeNumber, ReturnCode, parameter_values as value};
+use crate::deep_stack::on_deep_stack;
 
 /// A parameter set, `CKA_PARAMETER_SET` of a key of a known type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,34 +64,36 @@ impl ParameterSet {
     }
 
     /// Makes a public key of `CKA_VALUE`.
-    pub(super) fn public_key(self, value: &[u8]) -> Result<Key, KeyError> {
-        match self {
+    pub(super) fn import_public(self, value: &[u8]) -> Result<Key, ReturnCode> {
+        let made = match self {
             Self::MlKem(set) => raw::ml_kem_public(set, value),
             Self::MlDsa(set) => raw::ml_dsa_public(set, value),
-        }
+        };
+        made.map_err(from_key_error)
     }
 
     /// Makes a private key of `CKA_SEED`.
-    pub(super) fn from_seed(self, seed: &[u8]) -> Result<Key, KeyError> {
-        match self {
+    pub(super) fn import_seed(self, seed: &[u8]) -> Result<Key, ReturnCode> {
+        let made = on_deep_stack(|| match self {
             Self::MlKem(set) => raw::ml_kem_seed(set, seed),
             Self::MlDsa(set) => raw::ml_dsa_seed(set, seed),
-        }
+        });
+        made?.map_err(from_key_error)
     }
 
     /// Makes a private key of `CKA_VALUE`, which is its expanded form.
-    pub(super) fn from_expanded(self, value: &[u8]) -> Result<Key, KeyError> {
-        match self {
+    pub(super) fn import_expanded(self, value: &[u8]) -> Result<Key, ReturnCode> {
+        let made = on_deep_stack(|| match self {
             Self::MlKem(set) => raw::ml_kem_expanded(set, value),
             Self::MlDsa(set) => raw::ml_dsa_expanded(set, value),
-        }
+        });
+        made?.map_err(from_key_error)
     }
 }
 
-/// True if `value` is the expanded form of a private key.
-pub(super) fn is_expanded_form(key: &Key, value: &[u8]) -> Result<bool, KeyError> {
-    // The comparison of secret bytes takes the same time for all values.
-    Ok(export::expanded(key)? == SecretBytes::from(value))
+/// Returns the expanded form of a private key.
+pub(super) fn expanded_form(key: &Key) -> Result<SecretBytes, ReturnCode> {
+    on_deep_stack(|| export::expanded(key))?.map_err(from_key_error)
 }
 
 /// Returns the public key, also of a private key, or `None` for a key of another kind.

@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 
 use oarlock::engine_api::{KeyParts, LatticePrivate};
-use oarlock::keys::{KeyError, export, raw, rsa};
+use oarlock::keys::{export, raw, rsa};
 use oarlock::{Key, KeyKind, SecretBytes};
 use zeroize::Zeroizing;
 
 use super::der::{NamedCurve, wrap_octets};
+use super::fault::from_key_error;
 use super::lattice::{self, ParameterSet};
 use crate::attribute::{AttributeSet, AttributeValue};
 use crate::constants::{AttributeType as A, KeyTypeNumber, ObjectClass, ReturnCode};
@@ -55,7 +56,7 @@ pub(crate) fn key_from_values(
             let number = sets.iter().find_map(|set| set.number(A::PARAMETER_SET));
             let set = ParameterSet::read(key_type, number)?;
             if class == ObjectClass::PUBLIC_KEY {
-                set.public_key(need(A::VALUE)?).map_err(from_key_error)
+                set.import_public(need(A::VALUE)?)
             } else {
                 lattice_private(set, find(A::SEED), find(A::VALUE))
             }
@@ -99,11 +100,16 @@ fn rsa_private<'a>(find: impl Fn(A) -> Option<&'a [u8]>) -> Result<Key, ReturnCo
 /// Makes a private key of its seed, its expanded form, or both, which must agree.
 fn lattice_private(set: ParameterSet, seed: Option<&[u8]>, value: Option<&[u8]>) -> Result<Key, ReturnCode> {
     let Some(seed) = seed else {
-        return set.from_expanded(value.ok_or(ReturnCode::TemplateIncomplete)?).map_err(from_key_error);
+        return set.import_expanded(value.ok_or(ReturnCode::TemplateIncomplete)?);
     };
-    let key = set.from_seed(seed).map_err(from_key_error)?;
-    let agrees = value.map_or(Ok(true), |value| lattice::is_expanded_form(&key, value));
-    if agrees.map_err(from_key_error)? { Ok(key) } else { Err(ReturnCode::AttributeValueInvalid) }
+    let key = set.import_seed(seed)?;
+    match value {
+        // The comparison of secret bytes takes the same time for all values.
+        Some(value) if lattice::expanded_form(&key)? != SecretBytes::from(value) => {
+            Err(ReturnCode::AttributeValueInvalid)
+        }
+        _ => Ok(key),
+    }
 }
 
 fn curve_public(curve: NamedCurve, point: &[u8]) -> Result<Key, ReturnCode> {
@@ -249,7 +255,7 @@ pub(crate) fn secret_value(key: &Key, kind: A) -> Result<Cow<'_, SecretBytes>, R
     }
     match (key.parts(), kind) {
         (Some(KeyParts::MlKemPrivate(_) | KeyParts::MlDsaPrivate(_)), A::VALUE) => {
-            export::expanded(key).map(Cow::Owned).map_err(from_key_error)
+            lattice::expanded_form(key).map(Cow::Owned)
         }
         (Some(KeyParts::MlKemPrivate(_) | KeyParts::MlDsaPrivate(_)), A::SEED) => {
             Err(ReturnCode::AttributeTypeInvalid)
@@ -295,13 +301,5 @@ pub(crate) fn asymmetric_type(key: &Key) -> Option<KeyTypeNumber> {
             let lattice = ParameterSet::from_key(key).map(ParameterSet::key_type);
             lattice.or_else(|| NamedCurve::from_key(key).map(NamedCurve::key_type))
         }
-    }
-}
-
-fn from_key_error(error: KeyError) -> ReturnCode {
-    match error {
-        KeyError::Machine { .. } => ReturnCode::FunctionFailed,
-        KeyError::UnsupportedCurve { .. } => ReturnCode::CurveNotSupported,
-        _ => ReturnCode::AttributeValueInvalid,
     }
 }

@@ -2,6 +2,7 @@
 
 mod der;
 mod entity;
+mod fault;
 mod index;
 mod lattice;
 mod laws;

@@ -254,17 +254,20 @@ impl PlannedJob<'_> {
         Job::with_scheme(self.scheme, self.key, input, self.second).context(self.context)
     }
 
-    /// Returns how a caller that waits submits the job. ML-KEM and ML-DSA take up to 160 KiB of stack, and the caller
-    /// may be on the stack of a coroutine.
+    /// Returns how a caller that waits submits the job.
     fn waiting_options(&self) -> SubmitOptions {
-        let is_deep = matches!(
+        SubmitOptions::default().with_never_on_caller_thread(self.is_deep())
+    }
+
+    /// True if the computation takes more stack than a caller may have.
+    pub(crate) fn is_deep(&self) -> bool {
+        matches!(
             self.scheme,
             Scheme::MlKemEncaps { .. }
                 | Scheme::MlKemDecaps { .. }
                 | Scheme::MlDsaSign { .. }
                 | Scheme::MlDsaVerify { .. }
-        );
-        SubmitOptions::default().with_never_on_caller_thread(is_deep)
+        )
     }
 }
 

@@ -6,6 +6,7 @@ use oarlock::keys::{KeyError, generate};
 use oarlock::{Curve, Key, MlDsaSet, MlKemSet};
 
 use crate::constants::{KeyTypeNumber, ReturnCode};
+use crate::deep_stack::on_deep_stack;
 use crate::object::{ParameterSet, is_secret_len};
 
 /// The public exponent of every new RSA key.
@@ -79,7 +80,8 @@ impl NewKey {
     /// Generates the key.
     ///
     /// # Errors
-    /// [`ReturnCode::KeySizeRange`] for a size that is not made, [`ReturnCode::RandomNoRng`].
+    /// [`ReturnCode::KeySizeRange`] for a size that is not made, [`ReturnCode::RandomNoRng`],
+    /// [`ReturnCode::HostMemory`].
     pub(crate) fn generate(self) -> Result<Key, ReturnCode> {
         let generated = match self {
             Self::Secret { len } => generate::secret(len),
@@ -87,8 +89,8 @@ impl NewKey {
             Self::Ec(curve) => generate::ec(curve),
             Self::Ed25519 => generate::ed25519(),
             Self::X25519 => generate::x25519(),
-            Self::MlKem(set) => generate::ml_kem(set),
-            Self::MlDsa(set) => generate::ml_dsa(set),
+            Self::MlKem(set) => on_deep_stack(|| generate::ml_kem(set))?,
+            Self::MlDsa(set) => on_deep_stack(|| generate::ml_dsa(set))?,
         };
         generated.map_err(from_key_error)
     }

@@ -17,6 +17,7 @@ use super::record::{CipherBatch, check_status, plan_blocks};
 use super::rsa::{self, BareRsa};
 use super::signature::SignatureOperation;
 use crate::constants::ReturnCode;
+use crate::deep_stack::on_deep_stack;
 
 /// Signs many messages, or computes many MACs.
 pub(crate) fn sign_many(
@@ -28,7 +29,7 @@ pub(crate) fn sign_many(
         return compute_macs(accelerator, operation.key(), mac, inputs);
     }
     if operation.is_job() {
-        return Ok(run_signature_jobs(accelerator, operation, inputs, None));
+        return run_signature_jobs(accelerator, operation, inputs, None);
     }
     let messages = (0..inputs.len()).map(|index| {
         let message = inputs.get(index).ok_or(ReturnCode::ArgumentsBad)?;
@@ -66,7 +67,7 @@ pub(crate) fn verify_many(
         return Err(ReturnCode::ArgumentsBad);
     }
     if operation.is_job() {
-        return Ok(run_signature_jobs(accelerator, operation, inputs, Some(signatures)));
+        return run_signature_jobs(accelerator, operation, inputs, Some(signatures));
     }
     let signature = |index| {
         let signature = signatures.get(index).ok_or(ReturnCode::ArgumentsBad)?;
@@ -182,7 +183,7 @@ fn rsa_many(
     let Some(bare) = operation.bare_rsa() else {
         let jobs =
             (0..inputs.len()).map(|index| operation.job(inputs.get(index).ok_or(ReturnCode::ArgumentsBad)?));
-        return Ok(run_jobs(accelerator, &jobs.collect::<Vec<_>>(), operation.rule()));
+        return run_jobs(accelerator, &jobs.collect::<Vec<_>>(), operation.rule());
     };
     let integers = (0..inputs.len()).map(|index| {
         let data = inputs.get(index).ok_or(ReturnCode::ArgumentsBad)?;
@@ -396,7 +397,7 @@ fn run_signature_jobs(
     operation: &SignatureOperation,
     inputs: ManyInputs<'_>,
     signatures: Option<ManyInputs<'_>>,
-) -> ManyAnswers {
+) -> Result<ManyAnswers, ReturnCode> {
     let jobs = (0..inputs.len()).map(|index| {
         let message = WholeMessage::Lent(inputs.get(index).ok_or(ReturnCode::ArgumentsBad)?);
         let mut job = operation.job(message, &[], signatures.is_none())?;
@@ -415,15 +416,18 @@ fn run_jobs(
     accelerator: &Accelerator,
     planned: &[Result<PlannedJob<'_>, ReturnCode>],
     rule: FailureRule,
-) -> ManyAnswers {
+) -> Result<ManyAnswers, ReturnCode> {
     let jobs: Vec<_> = planned.iter().flatten().map(PlannedJob::as_job).collect();
-    let answers = accelerator.run_all(&jobs);
+    let run = || accelerator.run_all(&jobs);
+    // All jobs of one call have one mechanism.
+    let is_deep = planned.iter().flatten().any(PlannedJob::is_deep);
+    let answers = if is_deep { on_deep_stack(run)? } else { run() };
     let mut results = answers.iter().map(|answer| answer.map_err(|error| to_return_code(&error, rule)));
     let results = planned.iter().map(|planned| {
         planned.as_ref().map_err(|code| *code)?;
         results.next().unwrap_or(Err(ReturnCode::GeneralError))
     });
-    collect_answers(results.collect())
+    Ok(collect_answers(results.collect()))
 }
 
 /// Puts results side by side.
