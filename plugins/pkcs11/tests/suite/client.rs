@@ -3,11 +3,15 @@
 use cryptoki::context::{CInitializeArgs, CInitializeFlags, Pkcs11};
 use cryptoki::error::{Error, RvError};
 use cryptoki::mechanism::aead::{GcmMessageParams, GcmParams, GeneratorFunction};
+use cryptoki::mechanism::dsa::{HashSignAdditionalContext, HedgeType, SignAdditionalContext};
 use cryptoki::mechanism::eddsa::{EddsaParams, EddsaSignatureScheme};
 use cryptoki::mechanism::elliptic_curve::{EcKdf, Ecdh1DeriveParams};
 use cryptoki::mechanism::rsa::{PkcsMgfType, PkcsOaepParams, PkcsOaepSource, PkcsPssParams};
-use cryptoki::mechanism::{Mechanism, MessageParam};
-use cryptoki::object::{Attribute, AttributeType, KeyType, ObjectClass, ObjectHandle};
+use cryptoki::mechanism::{Mechanism, MechanismType, MessageParam};
+use cryptoki::object::{
+    Attribute, AttributeType, KeyType, MlDsaParameterSetType, MlKemParameterSetType, ObjectClass,
+    ObjectHandle,
+};
 use cryptoki::session::{Session, UserType};
 use cryptoki::slot::Slot;
 use cryptoki::types::AuthPin;
@@ -45,7 +49,6 @@ fn pair(session: &Session, label: &str) -> (ObjectHandle, ObjectHandle) {
 const DATA: &[u8] = b"some data to sign";
 
 fn pss() -> Mechanism<'static> {
-    use cryptoki::mechanism::MechanismType;
     use cryptoki::types::Ulong;
 
     let (hash_alg, mgf, s_len) = (MechanismType::SHA256, PkcsMgfType::MGF1_SHA256, Ulong::new(32));
@@ -357,8 +360,6 @@ fn oaep_decrypts_what_it_encrypted() {
         KEYS,
         |dir| dir.make_keys(),
         |_| {
-            use cryptoki::mechanism::MechanismType;
-
             let (client, slot) = loaded();
             let session = client.open_ro_session(slot).unwrap();
             let (private, public) = pair(&session, "rsa");
@@ -399,6 +400,81 @@ fn thirty_two_threads_share_the_module() {
                     });
                 }
             });
+        },
+    );
+}
+
+#[test]
+fn a_token_encapsulates_by_ml_kem() {
+    isolated(
+        "client::a_token_encapsulates_by_ml_kem",
+        STORE,
+        |_| (),
+        |_| {
+            let (_client, session) = store();
+            for set in [
+                MlKemParameterSetType::ML_KEM_512,
+                MlKemParameterSetType::ML_KEM_768,
+                MlKemParameterSetType::ML_KEM_1024,
+            ] {
+                let public = [Attribute::ParameterSet(set.into()), Attribute::Encapsulate(true)];
+                let private = [Attribute::Decapsulate(true)];
+                let (public, private) =
+                    session.generate_key_pair(&Mechanism::MlKemKeyPairGen, &public, &private).unwrap();
+                let shown = session.get_attributes(public, &[AttributeType::ParameterSet]).unwrap();
+                assert_eq!(shown, [Attribute::ParameterSet(set.into())]);
+                let secret = [
+                    Attribute::Class(ObjectClass::SECRET_KEY),
+                    Attribute::KeyType(KeyType::GENERIC_SECRET),
+                    Attribute::Sensitive(false),
+                    Attribute::Extractable(true),
+                ];
+                let (ciphertext, sent) = session.encapsulate_key(&Mechanism::MlKem, public, &secret).unwrap();
+                let received =
+                    session.decapsulate_key(&Mechanism::MlKem, private, &secret, &ciphertext).unwrap();
+                let value = |key| session.get_attributes(key, &[AttributeType::Value]).unwrap();
+                assert_eq!(value(sent).len(), 1);
+                assert_eq!(value(sent), value(received));
+            }
+        },
+    );
+}
+
+#[test]
+fn a_token_signs_by_ml_dsa() {
+    isolated(
+        "client::a_token_signs_by_ml_dsa",
+        STORE,
+        |_| (),
+        |_| {
+            let (_client, session) = store();
+            let set = MlDsaParameterSetType::ML_DSA_44;
+            let public = [Attribute::ParameterSet(set.into()), Attribute::Verify(true)];
+            let (public, private) = session
+                .generate_key_pair(&Mechanism::MlDsaKeyPairGen, &public, &[Attribute::Sign(true)])
+                .unwrap();
+            let context = || SignAdditionalContext::new(HedgeType::Required, Some(b"a context"));
+            let plain = || SignAdditionalContext::new(HedgeType::Preferred, None);
+            let digest = [9; 32];
+            let named = HashSignAdditionalContext::new(
+                HedgeType::DeterministicRequired,
+                Some(b"a context"),
+                MechanismType::SHA256,
+            );
+            for (mechanism, data) in [
+                (Mechanism::MlDsa(context()), DATA),
+                (Mechanism::MlDsa(plain()), DATA),
+                (Mechanism::HashMlDsa(named), &digest),
+                (Mechanism::HashMlDsaSha384(context()), DATA),
+                (Mechanism::HashMlDsaSha3_224(plain()), DATA),
+                (Mechanism::HashMlDsaShake128(context()), DATA),
+            ] {
+                let signature = session.sign(&mechanism, private, data).unwrap();
+                assert_eq!(signature.len(), 2420, "{mechanism:?}");
+                session.verify(&mechanism, public, data, &signature).unwrap();
+                let wrong = session.verify(&mechanism, public, &[8; 32], &signature);
+                assert!(matches!(wrong, Err(Error::Pkcs11(RvError::SignatureInvalid, _))), "{wrong:?}");
+            }
         },
     );
 }

@@ -1,6 +1,8 @@
-//! Wrong arguments at the tables of C: parameters, lengths, numbers, templates, null mechanisms, and many inputs.
+//! Wrong arguments at the tables of C: parameters, lengths, numbers, templates, null mechanisms, keys of ML-KEM and
+//! ML-DSA, and many inputs.
 
 mod cancel;
+mod lattice;
 mod numbers;
 mod outputs;
 mod parameters;

@@ -2,6 +2,7 @@
 //! its settings come from the environment.
 
 pub mod forked;
+pub mod lattice;
 pub mod objects;
 pub mod raw;
 
