@@ -101,6 +101,13 @@ impl<'a> Job<'a> {
         Self::with_scheme(scheme, key, Input::Message(peer), &[])
     }
 
+    /// Computes the encapsulation key of an ML-KEM private key that holds its seed, such as an ephemeral key without its
+    /// public half. FIPS 203 algorithm 16.
+    #[must_use]
+    pub fn encapsulation_key(key: &'a Key) -> Self {
+        Self::with_scheme(Scheme::MlKemKeygen { set: ml_kem_set(key) }, key, Input::Message(&[]), &[])
+    }
+
     /// Encapsulates a new secret for the holder of the private half of `key`. The answer is the ciphertext, and behind
     /// it the secret of 32 bytes. FIPS 203 algorithm 20.
     #[must_use]

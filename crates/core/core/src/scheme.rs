@@ -94,6 +94,12 @@ pub enum Scheme {
         /// The curve of the key.
         curve: Curve,
     },
+    /// The public half of an ML-KEM private key that holds its seed. The message is empty. The output is the
+    /// encapsulation key. FIPS 203 algorithm 16.
+    MlKemKeygen {
+        /// The parameter set of the key.
+        set: MlKemSet,
+    },
     /// ML-KEM encapsulation under a public key, with fresh random bytes. The message is empty. The output is the
     /// ciphertext, and behind it the shared secret of 32 bytes. FIPS 203 algorithm 20.
     MlKemEncaps {
@@ -231,6 +237,7 @@ impl fmt::Display for Scheme {
             Self::Ed25519Verify => f.write_str("ed25519-verify"),
             Self::X25519 => f.write_str("x25519"),
             Self::Ecdh { curve } => write!(f, "ecdh-{curve}"),
+            Self::MlKemKeygen { set } => write!(f, "{set}-keygen"),
             Self::MlKemEncaps { set } => write!(f, "{set}-encaps"),
             Self::MlKemDecaps { set } => write!(f, "{set}-decaps"),
             Self::MlDsaSign { set, variant, .. } => write!(f, "{variant}{set}-sign"),

@@ -9,18 +9,30 @@ use oarlock_engine_kit::lattice::{LatticeFault, ml_dsa, pre_hash};
 use super::finisher::{FinishStep, Finisher};
 use super::{Job, NonceSource};
 
+/// Lowers the computation of an encapsulation key from the seed of its key. FIPS 203 algorithm 16.
+pub(super) fn lower_keygen(job: &Job<'_>, set: &mut OperationSet) -> Result<Finisher, JobError> {
+    check_no_message(job)?;
+    set.push(job.key, &[], SecondInput::None)?;
+    Ok(Finisher(FinishStep::Copy))
+}
+
 /// Lowers an encapsulation, which draws its own random bytes. FIPS 203 algorithm 20.
 pub(super) fn lower_encaps(
     job: &Job<'_>,
     set: &mut OperationSet,
     random: &mut NonceSource,
 ) -> Result<Finisher, JobError> {
-    if !job.message()?.is_empty() {
-        return Err(JobError::Length { what: "message", expected: "0".into(), found: job.input.len() });
-    }
+    check_no_message(job)?;
     let seed = random.nonce(set.shape())?;
     set.push(job.key, &*seed, SecondInput::None)?;
     Ok(Finisher(FinishStep::Copy))
+}
+
+fn check_no_message(job: &Job<'_>) -> Result<(), JobError> {
+    if job.message()?.is_empty() {
+        return Ok(());
+    }
+    Err(JobError::Length { what: "message", expected: "0".into(), found: job.input.len() })
 }
 
 /// Lowers a decapsulation. A ciphertext of another length is the fault of the peer. FIPS 203 7.3.

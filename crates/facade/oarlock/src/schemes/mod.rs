@@ -56,6 +56,7 @@ pub fn shape_of(job: &Job<'_>) -> Result<Shape, JobError> {
         Scheme::Ed25519Sign => local(job, KeyKind::Ed25519Private, Shape::Ed25519Sign),
         Scheme::X25519 => local(job, KeyKind::X25519Private, Shape::X25519),
         Scheme::Ecdh { curve } => local(job, KeyKind::EcPrivate(curve), Shape::Ecdh { curve }),
+        Scheme::MlKemKeygen { set } => ml_kem_seed_shape(job, set),
         Scheme::MlKemEncaps { set } => ml_kem_public_shape(job, set),
         Scheme::MlKemDecaps { set } => local(job, KeyKind::MlKemPrivate(set), Shape::MlKemDecaps { set }),
         Scheme::MlDsaSign { set, .. } => local(job, KeyKind::MlDsaPrivate(set), Shape::MlDsaSign { set }),
@@ -127,6 +128,7 @@ pub fn prepare(
         Scheme::Ecdh { .. } => {
             push(job.key, job.message()?, SecondInput::None, FinishStep::PointAgreement, set)
         }
+        Scheme::MlKemKeygen { .. } => lattice::lower_keygen(job, set),
         Scheme::MlKemEncaps { .. } => lattice::lower_encaps(job, set, random),
         Scheme::MlKemDecaps { .. } => lattice::lower_decaps(job, set),
         Scheme::MlDsaSign { variant, nonce, .. } => lattice::lower_sign(job, variant, nonce, set, random),
@@ -204,6 +206,16 @@ fn ec_public_shape(job: &Job<'_>, curve: Curve) -> Result<Shape, JobError> {
     match job.key.ec_public() {
         Some((key_curve, _)) if key_curve == curve => Ok(Shape::EcdsaVerify { curve }),
         _ => Err(wrong_key(job)),
+    }
+}
+
+fn ml_kem_seed_shape(job: &Job<'_>, set: MlKemSet) -> Result<Shape, JobError> {
+    let shape = local(job, KeyKind::MlKemPrivate(set), Shape::MlKemKeygen { set })?;
+    // An expanded key holds its public key, and has no seed to make one from.
+    if job.key.serves(shape) {
+        Ok(shape)
+    } else {
+        Err(JobError::Unsupported { wanted: "ML-KEM key generation without a seed".into() })
     }
 }
 

@@ -266,3 +266,21 @@ fn one_call_may_mix_shapes_and_failures() {
         compute_on(engine, &jobs).into_iter().map(|result| result.map(|out| out.len())).collect();
     assert!(matches!(lens[..], [Ok(64), Err(JobError::KeyType { .. }), Ok(129), Ok(64)]));
 }
+
+#[test]
+fn the_encapsulation_key_of_a_seed_comes_from_its_key() {
+    let set = MlKemSet::MlKem768;
+    let imported = raw::ml_kem_seed(set, &[7; 64]).unwrap();
+    let Some(oarlock_core::KeyParts::MlKemPrivate(parts)) = imported.parts() else { unreachable!() };
+    let parts = oarlock_core::LatticePrivateParts { public: Vec::new(), ..parts.clone() };
+    let ephemeral = Key::local(oarlock_core::KeyParts::MlKemPrivate(parts), Fingerprint::new([3; 32]));
+    let public = one(Job::encapsulation_key(&ephemeral)).unwrap();
+    assert_eq!(Some((set, &public[..])), imported.ml_kem_public());
+    let peer = raw::ml_kem_public(set, &public).unwrap();
+    let answer = one(Job::encapsulate(&peer)).unwrap();
+    let (ciphertext, secret) = answer.split_at(set.ciphertext_len());
+    assert_eq!(one(Job::decapsulate(&ephemeral, ciphertext)).unwrap(), secret);
+    let with_message = Job::with_scheme(Scheme::MlKemKeygen { set }, &ephemeral, Input::Message(b"a"), &[]);
+    assert!(matches!(one(with_message), Err(JobError::Length { what: "message", .. })));
+    assert!(matches!(one(Job::encapsulation_key(&peer)), Err(JobError::KeyType { .. })));
+}
