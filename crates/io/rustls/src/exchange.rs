@@ -1,21 +1,29 @@
-//! Key exchange groups: X25519 by the accelerator, alone and with ML-KEM-768.
+//! Key exchange groups: X25519, and the hybrids of X25519 and P-256 with ML-KEM-768.
 
 use std::fmt;
+use std::sync::Arc;
 
-use oarlock::engine_api::{KeyParts, X25519PrivateParts};
-use oarlock::{Accelerator, Fingerprint, Job, JobError, Key, SecretBytes};
-use rustls::crypto::aws_lc_rs::kx_group;
+use aws_lc_rs::agreement::{ECDH_P256, PrivateKey};
+use aws_lc_rs::encoding::{AsBigEndian, EcPrivateKeyBin};
+use oarlock::engine_api::{
+    EcPrivateParts, KeyParts, LatticePrivate, LatticePrivateParts, X25519PrivateParts,
+};
+use oarlock::keys::{KeyError, raw};
+use oarlock::{Accelerator, Curve, Fingerprint, Job, JobError, Key, MlKemSet, SecretBytes};
 use rustls::crypto::{
     ActiveKeyExchange, CompletedKeyExchange, GetRandomFailed, SharedSecret, SupportedKxGroup,
 };
 use rustls::ffdhe_groups::FfdheGroup;
 use rustls::{Error, NamedGroup, OtherError, PeerMisbehaved, ProtocolVersion};
-use std::sync::Arc;
 
+use crate::gather::JobAnswers;
 use crate::pause::{on_thread_stack, run_jobs};
 
 /// The length of an X25519 key and secret.
 const X25519_LEN: usize = 32;
+
+/// The length of an uncompressed point on P-256. SEC 1 2.3.3.
+const P256_POINT_LEN: usize = 65;
 
 /// The u-coordinate of the base point. RFC 7748 4.1.
 const BASE_U: [u8; X25519_LEN] = {
@@ -24,35 +32,43 @@ const BASE_U: [u8; X25519_LEN] = {
     bytes
 };
 
-/// The length of an encapsulation key of ML-KEM-768, the client's share. FIPS 203 table 3.
-const ML_KEM_CLIENT_LEN: usize = 1_184;
-
-/// The length of a ciphertext of ML-KEM-768, the server's share. FIPS 203 table 3.
-const ML_KEM_SERVER_LEN: usize = 1_088;
+/// The parameter set of both hybrids.
+const ML_KEM: MlKemSet = MlKemSet::MlKem768;
 
 const INVALID_SHARE: Error = Error::PeerMisbehaved(PeerMisbehaved::InvalidKeyShare);
 
 /// X25519. RFC 8446 7.4.2.
-#[derive(Clone)]
 pub(crate) struct X25519Group(pub(crate) Accelerator);
 
-/// X25519MLKEM768: ML-KEM-768 by AWS-LC, and X25519 by the accelerator. draft-ietf-tls-ecdhe-mlkem.
-#[derive(Debug)]
-pub(crate) struct HybridGroup(pub(crate) X25519Group);
+/// A hybrid with ML-KEM-768. The jobs of both halves wait together, so the handshake pauses once. RFC 10024.
+pub(crate) struct HybridGroup {
+    pub(crate) accelerator: Accelerator,
+    pub(crate) curve: HybridCurve,
+}
+
+/// The curve of a hybrid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum HybridCurve {
+    X25519,
+    P256,
+}
 
 impl SupportedKxGroup for X25519Group {
     fn start(&self) -> Result<Box<dyn ActiveKeyExchange>, Error> {
-        Ok(Box::new(self.exchange()?))
+        let key = CurveKey::new(HybridCurve::X25519)?;
+        let answers = run_jobs(&self.0, &Vec::from_iter(key.share_job())).map_err(exchange_error)?;
+        Ok(Box::new(key.into_exchange(&self.0, &answers, 0)?))
     }
 
     fn start_and_complete(&self, peer: &[u8]) -> Result<CompletedKeyExchange, Error> {
-        let key = ephemeral_key()?;
+        let peer = HybridCurve::X25519.checked_share(peer)?;
+        let key = CurveKey::new(HybridCurve::X25519)?;
+        let mut jobs = vec![Job::agree(&key.key, peer)];
         // Both multiplications wait together, so the handshake pauses once.
-        let jobs = [Job::agree(&key, &BASE_U), Job::agree(&key, checked_share(peer)?)];
+        jobs.extend(key.share_job());
         let answers = run_jobs(&self.0, &jobs).map_err(exchange_error)?;
-        let public = answers.get(0).map_err(exchange_error)?.to_vec();
-        let secret = SharedSecret::from(answers.get(1).map_err(exchange_error)?);
-        Ok(CompletedKeyExchange { group: NamedGroup::X25519, pub_key: public, secret })
+        let secret = SharedSecret::from(answers.get(0).map_err(exchange_error)?);
+        Ok(CompletedKeyExchange { group: NamedGroup::X25519, pub_key: key.share(&answers, 1)?, secret })
     }
 
     fn ffdhe_group(&self) -> Option<FfdheGroup<'static>> {
@@ -64,59 +80,33 @@ impl SupportedKxGroup for X25519Group {
     }
 }
 
-impl X25519Group {
-    fn exchange(&self) -> Result<X25519Exchange, Error> {
-        let key = ephemeral_key()?;
-        let answers = run_jobs(&self.0, &[Job::agree(&key, &BASE_U)]).map_err(exchange_error)?;
-        let public = answers.get(0).map_err(exchange_error)?.to_vec();
-        Ok(X25519Exchange { accelerator: self.0.clone(), key, public })
-    }
-}
-
-/// A key share that waits for the peer's.
-struct X25519Exchange {
-    accelerator: Accelerator,
-    key: Key,
-    public: Vec<u8>,
-}
-
-impl ActiveKeyExchange for X25519Exchange {
-    fn complete(self: Box<Self>, peer: &[u8]) -> Result<SharedSecret, Error> {
-        let job = Job::agree(&self.key, checked_share(peer)?);
-        let answers = run_jobs(&self.accelerator, &[job]).map_err(exchange_error)?;
-        Ok(SharedSecret::from(answers.get(0).map_err(exchange_error)?))
-    }
-
-    fn pub_key(&self) -> &[u8] {
-        &self.public
-    }
-
-    fn ffdhe_group(&self) -> Option<FfdheGroup<'static>> {
-        None
-    }
-
-    fn group(&self) -> NamedGroup {
-        NamedGroup::X25519
-    }
-}
-
 impl SupportedKxGroup for HybridGroup {
     fn start(&self) -> Result<Box<dyn ActiveKeyExchange>, Error> {
-        let classical = self.0.exchange()?;
-        let post_quantum = on_thread_stack(|| kx_group::MLKEM768.start())?;
-        let public = [post_quantum.pub_key(), classical.pub_key()].concat();
-        Ok(Box::new(HybridExchange { classical: Box::new(classical), post_quantum, public }))
+        let (post_quantum, key) = (ephemeral_ml_kem_key()?, CurveKey::new(self.curve)?);
+        let mut jobs = vec![Job::encapsulation_key(&post_quantum)];
+        jobs.extend(key.share_job());
+        let answers = run_jobs(&self.accelerator, &jobs).map_err(exchange_error)?;
+        drop(jobs);
+        let classical = Box::new(key.into_exchange(&self.accelerator, &answers, 1)?);
+        let public = self.curve.joined(answers.get(0).map_err(exchange_error)?, &classical.share);
+        Ok(Box::new(HybridExchange { classical, post_quantum, public }))
     }
 
     fn start_and_complete(&self, peer: &[u8]) -> Result<CompletedKeyExchange, Error> {
-        let (post_quantum, classical) = split_share(peer, ML_KEM_CLIENT_LEN)?;
-        // ML-KEM first: its check of the client's share costs less than the agreement.
-        let post_quantum = on_thread_stack(|| kx_group::MLKEM768.start_and_complete(post_quantum))?;
-        let classical = self.0.start_and_complete(classical)?;
+        let (post_quantum, classical) = self.curve.split(peer, ML_KEM.public_len())?;
+        let post_quantum = encapsulation_key(post_quantum)?;
+        let key = CurveKey::new(self.curve)?;
+        let mut jobs = vec![Job::encapsulate(&post_quantum), Job::agree(&key.key, classical)];
+        jobs.extend(key.share_job());
+        let answers = run_jobs(&self.accelerator, &jobs).map_err(exchange_error)?;
+        let encapsulated = answers.get(0).map_err(exchange_error)?;
+        let (ciphertext, post_quantum) = encapsulated.split_at(ML_KEM.ciphertext_len());
+        let classical = answers.get(1).map_err(exchange_error)?;
         Ok(CompletedKeyExchange {
-            group: NamedGroup::X25519MLKEM768,
-            pub_key: [post_quantum.pub_key, classical.pub_key].concat(),
-            secret: joined(&post_quantum.secret, &classical.secret),
+            group: self.curve.hybrid(),
+            pub_key: self.curve.joined(ciphertext, &key.share(&answers, 2)?),
+            // `SharedSecret` takes the vector, and zeroizes it.
+            secret: SharedSecret::from(self.curve.joined(post_quantum, classical)),
         })
     }
 
@@ -125,7 +115,7 @@ impl SupportedKxGroup for HybridGroup {
     }
 
     fn name(&self) -> NamedGroup {
-        NamedGroup::X25519MLKEM768
+        self.curve.hybrid()
     }
 
     fn usable_for_version(&self, version: ProtocolVersion) -> bool {
@@ -133,23 +123,54 @@ impl SupportedKxGroup for HybridGroup {
     }
 }
 
+/// A key share of a curve that waits for the peer's.
+struct CurveExchange {
+    accelerator: Accelerator,
+    curve: HybridCurve,
+    key: Key,
+    share: Vec<u8>,
+}
+
+impl ActiveKeyExchange for CurveExchange {
+    fn complete(self: Box<Self>, peer: &[u8]) -> Result<SharedSecret, Error> {
+        let job = Job::agree(&self.key, self.curve.checked_share(peer)?);
+        let answers = run_jobs(&self.accelerator, &[job]).map_err(exchange_error)?;
+        Ok(SharedSecret::from(answers.get(0).map_err(exchange_error)?))
+    }
+
+    fn pub_key(&self) -> &[u8] {
+        &self.share
+    }
+
+    fn ffdhe_group(&self) -> Option<FfdheGroup<'static>> {
+        None
+    }
+
+    fn group(&self) -> NamedGroup {
+        self.curve.name()
+    }
+}
+
+/// A key share of a hybrid that waits for the peer's.
 struct HybridExchange {
-    classical: Box<X25519Exchange>,
-    post_quantum: Box<dyn ActiveKeyExchange>,
+    classical: Box<CurveExchange>,
+    post_quantum: Key,
     public: Vec<u8>,
 }
 
 impl ActiveKeyExchange for HybridExchange {
     fn complete(self: Box<Self>, peer: &[u8]) -> Result<SharedSecret, Error> {
-        let (post_quantum, classical) = split_share(peer, ML_KEM_SERVER_LEN)?;
-        let exchange = self.post_quantum;
-        let post_quantum = on_thread_stack(|| exchange.complete(post_quantum))?;
-        let classical = self.classical.complete(classical)?;
-        Ok(joined(&post_quantum, &classical))
+        let CurveExchange { accelerator, curve, key, .. } = &*self.classical;
+        let (ciphertext, classical) = curve.split(peer, ML_KEM.ciphertext_len())?;
+        let jobs = [Job::decapsulate(&self.post_quantum, ciphertext), Job::agree(key, classical)];
+        let answers = run_jobs(accelerator, &jobs).map_err(exchange_error)?;
+        let post_quantum = answers.get(0).map_err(exchange_error)?;
+        let classical = answers.get(1).map_err(exchange_error)?;
+        Ok(SharedSecret::from(curve.joined(post_quantum, classical)))
     }
 
     fn hybrid_component(&self) -> Option<(NamedGroup, &[u8])> {
-        Some((NamedGroup::X25519, self.classical.pub_key()))
+        Some((self.classical.group(), self.classical.pub_key()))
     }
 
     fn complete_hybrid_component(self: Box<Self>, peer: &[u8]) -> Result<SharedSecret, Error> {
@@ -165,43 +186,152 @@ impl ActiveKeyExchange for HybridExchange {
     }
 
     fn group(&self) -> NamedGroup {
-        NamedGroup::X25519MLKEM768
+        self.classical.curve.hybrid()
     }
 }
 
-/// Splits a share of the hybrid into that of ML-KEM, which comes first, and that of X25519.
-fn split_share(share: &[u8], ml_kem_len: usize) -> Result<(&[u8], &[u8]), Error> {
-    if share.len() != ml_kem_len + X25519_LEN {
-        return Err(INVALID_SHARE);
+impl HybridCurve {
+    fn name(self) -> NamedGroup {
+        match self {
+            Self::X25519 => NamedGroup::X25519,
+            Self::P256 => NamedGroup::secp256r1,
+        }
     }
-    Ok(share.split_at(ml_kem_len))
+
+    fn hybrid(self) -> NamedGroup {
+        match self {
+            Self::X25519 => NamedGroup::X25519MLKEM768,
+            Self::P256 => NamedGroup::secp256r1MLKEM768,
+        }
+    }
+
+    fn share_len(self) -> usize {
+        match self {
+            Self::X25519 => X25519_LEN,
+            Self::P256 => P256_POINT_LEN,
+        }
+    }
+
+    fn checked_share(self, peer: &[u8]) -> Result<&[u8], Error> {
+        if peer.len() == self.share_len() { Ok(peer) } else { Err(INVALID_SHARE) }
+    }
+
+    /// Splits a share of the hybrid into that of ML-KEM and that of the curve.
+    fn split(self, share: &[u8], ml_kem_len: usize) -> Result<(&[u8], &[u8]), Error> {
+        if share.len() != ml_kem_len + self.share_len() {
+            return Err(INVALID_SHARE);
+        }
+        match self {
+            Self::X25519 => Ok(share.split_at(ml_kem_len)),
+            Self::P256 => {
+                let (classical, post_quantum) = share.split_at(self.share_len());
+                Ok((post_quantum, classical))
+            }
+        }
+    }
+
+    /// Joins two shares or secrets: that of ML-KEM is the first with X25519, and the last with P-256. RFC 10024.
+    fn joined(self, post_quantum: &[u8], classical: &[u8]) -> Vec<u8> {
+        match self {
+            Self::X25519 => [post_quantum, classical].concat(),
+            Self::P256 => [classical, post_quantum].concat(),
+        }
+    }
 }
 
-fn joined(post_quantum: &SharedSecret, classical: &SharedSecret) -> SharedSecret {
-    // `SharedSecret` takes the vector, and zeroizes it.
-    SharedSecret::from([post_quantum.secret_bytes(), classical.secret_bytes()].concat())
+/// A new key of a curve, for one handshake.
+struct CurveKey {
+    curve: HybridCurve,
+    key: Key,
 }
 
-fn checked_share(peer: &[u8]) -> Result<&[u8], Error> {
-    if peer.len() == X25519_LEN { Ok(peer) } else { Err(INVALID_SHARE) }
+impl CurveKey {
+    fn new(curve: HybridCurve) -> Result<Self, Error> {
+        let key = match curve {
+            HybridCurve::X25519 => ephemeral_x25519_key(),
+            HybridCurve::P256 => ephemeral_p256_key(),
+        }?;
+        Ok(Self { curve, key })
+    }
+
+    /// Returns the job whose answer is the share. A key of P-256 has its point already.
+    fn share_job(&self) -> Option<Job<'_>> {
+        self.key.ec_public().is_none().then(|| Job::agree(&self.key, &BASE_U))
+    }
+
+    /// Returns the share, if its job was the job `index`.
+    fn share(&self, answers: &JobAnswers, index: usize) -> Result<Vec<u8>, Error> {
+        match self.key.ec_public() {
+            Some((_, point)) => Ok(point.to_vec()),
+            None => Ok(answers.get(index).map_err(exchange_error)?.to_vec()),
+        }
+    }
+
+    fn into_exchange(
+        self,
+        accelerator: &Accelerator,
+        answers: &JobAnswers,
+        index: usize,
+    ) -> Result<CurveExchange, Error> {
+        let share = self.share(answers, index)?;
+        Ok(CurveExchange { accelerator: accelerator.clone(), curve: self.curve, key: self.key, share })
+    }
 }
 
 /// Returns a new X25519 key without its public half, which the base point's multiplication gives.
-fn ephemeral_key() -> Result<Key, Error> {
-    let mut scalar = vec![0; X25519_LEN];
-    let mut fingerprint = [0; 32];
-    for bytes in [&mut scalar[..], &mut fingerprint] {
-        aws_lc_rs::rand::fill(bytes).map_err(|_| GetRandomFailed)?;
-    }
+fn ephemeral_x25519_key() -> Result<Key, Error> {
     // The key makes one share and one secret. No job of an agreement reads its public half, and computing it first
-    // would cost as much as the share. A random fingerprint belongs to no other key.
-    let parts = X25519PrivateParts { scalar: SecretBytes::from(scalar), public: [0; X25519_LEN] };
-    Ok(Key::local(KeyParts::X25519Private(parts), Fingerprint::new(fingerprint)))
+    // would cost as much as the share.
+    let parts = X25519PrivateParts { scalar: random_secret(X25519_LEN)?, public: [0; X25519_LEN] };
+    Ok(Key::local(KeyParts::X25519Private(parts), random_fingerprint()?))
+}
+
+/// Returns a new key of P-256. AWS-LC computes its point when it draws the scalar.
+fn ephemeral_p256_key() -> Result<Key, Error> {
+    let key = PrivateKey::generate(&ECDH_P256).map_err(|_| GetRandomFailed)?;
+    let scalar: EcPrivateKeyBin<'_> = key.as_be_bytes().map_err(|_| no_key())?;
+    let public = key.compute_public_key().map_err(|_| no_key())?.as_ref().to_vec();
+    let scalar = SecretBytes::from(scalar.as_ref());
+    let parts = EcPrivateParts { curve: Curve::P256, scalar, public };
+    Ok(Key::local(KeyParts::EcPrivate(parts), random_fingerprint()?))
+}
+
+/// Returns a new key of ML-KEM without its public half, which is the answer of a job.
+fn ephemeral_ml_kem_key() -> Result<Key, Error> {
+    let private = LatticePrivate::Seed(random_secret(MlKemSet::SEED_LEN)?);
+    let parts = LatticePrivateParts { set: ML_KEM, private, public: Vec::new() };
+    Ok(Key::local(KeyParts::MlKemPrivate(parts), random_fingerprint()?))
+}
+
+/// Reads the peer's half of ML-KEM, whose coefficients must be below q. FIPS 203 7.2.
+fn encapsulation_key(public: &[u8]) -> Result<Key, Error> {
+    // AWS-LC's ML-KEM needs more stack than a coroutine may have left.
+    on_thread_stack(|| raw::ml_kem_public(ML_KEM, public)).map_err(|error| match error {
+        KeyError::Length { .. } | KeyError::EncapsulationKey { .. } => INVALID_SHARE,
+        error => Error::Other(OtherError(Arc::new(error))),
+    })
+}
+
+fn random_secret(len: usize) -> Result<SecretBytes, Error> {
+    let mut bytes = vec![0; len];
+    aws_lc_rs::rand::fill(&mut bytes).map_err(|_| GetRandomFailed)?;
+    Ok(SecretBytes::from(bytes))
+}
+
+/// A random fingerprint belongs to no other key.
+fn random_fingerprint() -> Result<Fingerprint, Error> {
+    let mut fingerprint = [0; 32];
+    aws_lc_rs::rand::fill(&mut fingerprint).map_err(|_| GetRandomFailed)?;
+    Ok(Fingerprint::new(fingerprint))
+}
+
+fn no_key() -> Error {
+    Error::General("AWS-LC gives no P-256 key".into())
 }
 
 fn exchange_error(error: JobError) -> Error {
     match error {
-        JobError::SmallOrderPeer => INVALID_SHARE,
+        JobError::SmallOrderPeer | JobError::PeerNotOnCurve => INVALID_SHARE,
         error => Error::Other(OtherError(Arc::new(error))),
     }
 }
@@ -212,56 +342,12 @@ impl fmt::Debug for X25519Group {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn group() -> X25519Group {
-        X25519Group(Accelerator::builder().engines(["scalar"]).lazy().build().unwrap())
-    }
-
-    #[test]
-    fn x25519_agrees_with_aws_lc() {
-        let ours = group();
-        let theirs = kx_group::X25519;
-        let client = theirs.start().unwrap();
-        let server = ours.start_and_complete(client.pub_key()).unwrap();
-        assert_eq!(client.complete(&server.pub_key).unwrap().secret_bytes(), server.secret.secret_bytes());
-        let client = ours.start().unwrap();
-        let server = theirs.start_and_complete(client.pub_key()).unwrap();
-        assert_eq!(client.complete(&server.pub_key).unwrap().secret_bytes(), server.secret.secret_bytes());
-    }
-
-    #[test]
-    fn the_hybrid_agrees_with_aws_lc() {
-        let ours = HybridGroup(group());
-        let theirs = kx_group::X25519MLKEM768;
-        let client = theirs.start().unwrap();
-        let server = ours.start_and_complete(client.pub_key()).unwrap();
-        assert_eq!(client.complete(&server.pub_key).unwrap().secret_bytes(), server.secret.secret_bytes());
-        let client = ours.start().unwrap();
-        let server = theirs.start_and_complete(client.pub_key()).unwrap();
-        assert_eq!(client.complete(&server.pub_key).unwrap().secret_bytes(), server.secret.secret_bytes());
-        let client = ours.start().unwrap();
-        let (name, share) = client.hybrid_component().unwrap();
-        assert_eq!(name, NamedGroup::X25519);
-        let server = kx_group::X25519.start_and_complete(share).unwrap();
-        let secret = client.complete_hybrid_component(&server.pub_key).unwrap();
-        assert_eq!(secret.secret_bytes(), server.secret.secret_bytes());
-    }
-
-    #[test]
-    fn bad_shares_are_rejected() {
-        let x25519 = group();
-        let hybrid = HybridGroup(group());
-        for share in [&[][..], &[9; 31], &[9; 33], &[0; 32]] {
-            assert_eq!(x25519.start_and_complete(share).err(), Some(INVALID_SHARE), "{share:?}");
-            assert_eq!(x25519.start().unwrap().complete(share).err(), Some(INVALID_SHARE), "{share:?}");
-            assert_eq!(hybrid.start_and_complete(share).err(), Some(INVALID_SHARE), "{share:?}");
-            assert_eq!(hybrid.start().unwrap().complete(share).err(), Some(INVALID_SHARE), "{share:?}");
-        }
-        for share in [&[0xff; ML_KEM_CLIENT_LEN + 32][..], &[0; ML_KEM_CLIENT_LEN + 32]] {
-            assert_eq!(hybrid.start_and_complete(share).err(), Some(INVALID_SHARE));
-        }
+// By hand: the accelerator's lists its engines.
+impl fmt::Debug for HybridGroup {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "HybridGroup({:?})", self.curve)
     }
 }
+
+#[cfg(test)]
+mod tests;

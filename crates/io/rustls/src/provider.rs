@@ -10,7 +10,7 @@ use rustls::crypto::{CryptoProvider, KeyProvider};
 use rustls::pki_types::PrivateKeyDer;
 use rustls::sign::SigningKey;
 
-use crate::exchange::{HybridGroup, X25519Group};
+use crate::exchange::{HybridCurve, HybridGroup, X25519Group};
 use crate::sign::signing_key_from_der;
 use crate::verify;
 
@@ -19,7 +19,8 @@ use crate::verify;
 /// | part | computed by |
 /// |---|---|
 /// | X25519 | the accelerator |
-/// | X25519MLKEM768 | X25519 by the accelerator, ML-KEM by AWS-LC |
+/// | X25519MLKEM768 | the accelerator: X25519 and ML-KEM side by side |
+/// | SecP256r1MLKEM768 | the accelerator: ECDH and ML-KEM side by side; AWS-LC draws the key of P-256 |
 /// | P-256 and P-384 key exchange | AWS-LC |
 /// | verification of ECDSA P-256 and P-384, Ed25519, RSA PKCS#1 and PSS | the accelerator, with its tables of keys that recur |
 /// | verification of other signatures | AWS-LC |
@@ -45,11 +46,18 @@ use crate::verify;
 #[must_use]
 pub fn provider(accelerator: &Accelerator) -> CryptoProvider {
     let base = default_provider();
-    let x25519 = X25519Group(accelerator.clone());
-    let hybrid: &'static HybridGroup = Box::leak(Box::new(HybridGroup(x25519.clone())));
-    let x25519: &'static X25519Group = Box::leak(Box::new(x25519));
+    let hybrid = |curve| -> &'static HybridGroup {
+        Box::leak(Box::new(HybridGroup { accelerator: accelerator.clone(), curve }))
+    };
+    let x25519: &'static X25519Group = Box::leak(Box::new(X25519Group(accelerator.clone())));
     CryptoProvider {
-        kx_groups: vec![hybrid, x25519, kx_group::SECP256R1, kx_group::SECP384R1],
+        kx_groups: vec![
+            hybrid(HybridCurve::X25519),
+            hybrid(HybridCurve::P256),
+            x25519,
+            kx_group::SECP256R1,
+            kx_group::SECP384R1,
+        ],
         signature_verification_algorithms: verify::accelerated(
             accelerator,
             base.signature_verification_algorithms,
