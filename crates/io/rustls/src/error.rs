@@ -58,7 +58,7 @@ pub enum TlsKeyError {
     Key(#[from] KeyError),
     /// TLS has no signatures of this kind of key here.
     #[error(
-        "expected a private key for RSA with 2048 to 8192 bits, P-256, P-384 or Ed25519, found {found:?}"
+        "expected a private key for RSA with 2048 to 8192 bits, P-256, P-384, Ed25519 or ML-DSA, found {found:?}"
     )]
     Kind {
         /// The kind of the key.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use oarlock::keys::reference::Reference;
 use oarlock::keys::{Passphrase, export, held, import};
-use oarlock::{Accelerator, Curve, Input, Job, Key, KeyKind, SigningScheme};
+use oarlock::{Accelerator, Curve, Input, Job, Key, KeyKind, MlDsaSet, SigningScheme};
 use rustls::pki_types::{PrivateKeyDer, SubjectPublicKeyInfoDer};
 use rustls::sign::{Signer, SigningKey};
 use rustls::{Error, OtherError, SignatureAlgorithm, SignatureScheme};
@@ -28,6 +28,17 @@ const P384_SCHEMES: [(SignatureScheme, SigningScheme); 1] =
     [(SignatureScheme::ECDSA_NISTP384_SHA384, SigningScheme::ECDSA_P384_SHA384_DER)];
 const ED25519_SCHEMES: [(SignatureScheme, SigningScheme); 1] =
     [(SignatureScheme::ED25519, SigningScheme::ED25519)];
+/// draft-ietf-tls-mldsa: over the message itself, without a context. rustls uses them in TLS 1.3 only, as no cipher suite
+/// of TLS 1.2 names them.
+const ML_DSA_44_SCHEMES: [(SignatureScheme, SigningScheme); 1] =
+    [(SignatureScheme::ML_DSA_44, SigningScheme::ML_DSA_44)];
+const ML_DSA_65_SCHEMES: [(SignatureScheme, SigningScheme); 1] =
+    [(SignatureScheme::ML_DSA_65, SigningScheme::ML_DSA_65)];
+const ML_DSA_87_SCHEMES: [(SignatureScheme, SigningScheme); 1] =
+    [(SignatureScheme::ML_DSA_87, SigningScheme::ML_DSA_87)];
+
+/// The algorithm of ML-DSA keys, which have no number among those of TLS 1.2. rustls gives its own the same.
+const ML_DSA: SignatureAlgorithm = SignatureAlgorithm::Unknown(0);
 
 /// The lengths of RSA keys, in bits, that rustls uses.
 const RSA_BITS: std::ops::RangeInclusive<u16> = 2_048..=8_192;
@@ -38,7 +49,7 @@ const RSA_BITS: std::ops::RangeInclusive<u16> = 2_048..=8_192;
 /// ([`AcceleratorBuilder::holder`](oarlock::AcceleratorBuilder::holder)).
 ///
 /// # Errors
-/// [`TlsKeyError::Kind`] for a public key, or a key of another kind than RSA, P-256, P-384 or Ed25519.
+/// [`TlsKeyError::Kind`] for a public key, or a key of another kind than RSA, P-256, P-384, Ed25519 or ML-DSA.
 ///
 /// ```
 /// let accelerator = oarlock::Accelerator::new()?;
@@ -52,6 +63,9 @@ pub fn signing_key(accelerator: &Accelerator, key: Key) -> Result<Arc<dyn Signin
         KeyKind::EcPrivate(Curve::P256) => (SignatureAlgorithm::ECDSA, &P256_SCHEMES),
         KeyKind::EcPrivate(Curve::P384) => (SignatureAlgorithm::ECDSA, &P384_SCHEMES),
         KeyKind::Ed25519Private => (SignatureAlgorithm::ED25519, &ED25519_SCHEMES),
+        KeyKind::MlDsaPrivate(MlDsaSet::MlDsa44) => (ML_DSA, &ML_DSA_44_SCHEMES),
+        KeyKind::MlDsaPrivate(MlDsaSet::MlDsa65) => (ML_DSA, &ML_DSA_65_SCHEMES),
+        KeyKind::MlDsaPrivate(MlDsaSet::MlDsa87) => (ML_DSA, &ML_DSA_87_SCHEMES),
         found => return Err(TlsKeyError::Kind { found }),
     };
     // A held key without its public half cannot be compared with its certificate, but it signs.
@@ -175,8 +189,35 @@ mod tests {
     }
 
     #[test]
+    fn ml_dsa_keys_sign_with_their_own_scheme() {
+        let accelerator = accelerator();
+        let all = [SignatureScheme::ML_DSA_87, SignatureScheme::ML_DSA_65, SignatureScheme::ML_DSA_44];
+        for (set, scheme) in MlDsaSet::ALL.into_iter().zip(all.into_iter().rev()) {
+            let key = generate::ml_dsa(set).unwrap();
+            let signing = signing_key(&accelerator, key.clone()).unwrap();
+            let signer = signing.choose_scheme(&all).unwrap();
+            assert_eq!(signer.scheme(), scheme);
+            assert!(
+                signing
+                    .choose_scheme(&all.into_iter().filter(|s| *s != scheme).collect::<Vec<_>>())
+                    .is_none()
+            );
+            assert_eq!(signing.public_key().unwrap().as_ref(), export::spki_der(&key).unwrap());
+            // AWS-LC reads the same key from its seed, and verifies the signature.
+            let signature = signer.sign(b"a message").unwrap();
+            let algorithms = rustls::crypto::aws_lc_rs::default_provider().signature_verification_algorithms;
+            let (_, algorithm) = algorithms.mapping.iter().find(|(found, _)| *found == scheme).unwrap();
+            let (_, public) = key.ml_dsa_public().unwrap();
+            algorithm[0].verify_signature(public, b"a message", &signature).unwrap();
+            algorithm[0].verify_signature(public, b"A message", &signature).unwrap_err();
+        }
+    }
+
+    #[test]
     fn keys_that_cannot_sign_are_rejected() {
         let accelerator = accelerator();
+        let ml_kem = signing_key(&accelerator, generate::ml_kem(oarlock::MlKemSet::MlKem768).unwrap());
+        assert!(matches!(ml_kem, Err(TlsKeyError::Kind { found: KeyKind::MlKemPrivate(_) })));
         let x25519 = signing_key(&accelerator, generate::x25519().unwrap()).unwrap_err();
         assert!(matches!(x25519, TlsKeyError::Kind { found: KeyKind::X25519Private }));
         let private = generate::ed25519().unwrap();

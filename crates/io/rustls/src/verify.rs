@@ -8,22 +8,25 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use oarlock::keys::{import, raw};
 use oarlock::{
-    Accelerator, Curve, DigestAlg, EcdsaEncoding, Input, Job, JobError, Key, KeyKind, VerifyingScheme,
+    Accelerator, Curve, DigestAlg, EcdsaEncoding, Input, Job, JobError, Key, KeyKind, MlDsaSet,
+    VerifyingScheme,
 };
 use rustls::crypto::WebPkiSupportedAlgorithms;
 use rustls::pki_types::alg_id::{
-    ECDSA_P256, ECDSA_P384, ECDSA_SHA256, ECDSA_SHA384, ECDSA_SHA512, ED25519, RSA_ENCRYPTION,
-    RSA_PKCS1_SHA256, RSA_PKCS1_SHA384, RSA_PKCS1_SHA512, RSA_PSS_SHA256, RSA_PSS_SHA384, RSA_PSS_SHA512,
+    ECDSA_P256, ECDSA_P384, ECDSA_SHA256, ECDSA_SHA384, ECDSA_SHA512, ED25519, ML_DSA_44, ML_DSA_65,
+    ML_DSA_87, RSA_ENCRYPTION, RSA_PKCS1_SHA256, RSA_PKCS1_SHA384, RSA_PKCS1_SHA512, RSA_PSS_SHA256,
+    RSA_PSS_SHA384, RSA_PSS_SHA512,
 };
 use rustls::pki_types::{AlgorithmIdentifier, FipsStatus, InvalidSignature, SignatureVerificationAlgorithm};
 
 use crate::pause::{on_thread_stack, run_jobs};
 
-/// The maximum number of parsed public keys that an algorithm keeps. A key has a few hundred bytes.
+/// The maximum number of parsed public keys that an algorithm keeps. A key has a few hundred bytes, one of
+/// ML-DSA up to 2,592.
 const MAX_KEYS: usize = 1_024;
 
 /// The algorithms that the accelerator computes.
-const ACCELERATED: [(AlgorithmIdentifier, AlgorithmIdentifier, PublicKeyForm, VerifyingScheme); 13] = [
+const ACCELERATED: [(AlgorithmIdentifier, AlgorithmIdentifier, PublicKeyForm, VerifyingScheme); 16] = [
     (ECDSA_P256, ECDSA_SHA256, PublicKeyForm::Ec(Curve::P256), ecdsa(Curve::P256, DigestAlg::Sha256)),
     (ECDSA_P256, ECDSA_SHA384, PublicKeyForm::Ec(Curve::P256), ecdsa(Curve::P256, DigestAlg::Sha384)),
     (ECDSA_P256, ECDSA_SHA512, PublicKeyForm::Ec(Curve::P256), ecdsa(Curve::P256, DigestAlg::Sha512)),
@@ -37,6 +40,9 @@ const ACCELERATED: [(AlgorithmIdentifier, AlgorithmIdentifier, PublicKeyForm, Ve
     (RSA_ENCRYPTION, RSA_PSS_SHA256, PublicKeyForm::Rsa, VerifyingScheme::RSA_PSS_SHA256),
     (RSA_ENCRYPTION, RSA_PSS_SHA384, PublicKeyForm::Rsa, VerifyingScheme::RSA_PSS_SHA384),
     (RSA_ENCRYPTION, RSA_PSS_SHA512, PublicKeyForm::Rsa, VerifyingScheme::RSA_PSS_SHA512),
+    (ML_DSA_44, ML_DSA_44, PublicKeyForm::MlDsa(MlDsaSet::MlDsa44), VerifyingScheme::ML_DSA_44),
+    (ML_DSA_65, ML_DSA_65, PublicKeyForm::MlDsa(MlDsaSet::MlDsa65), VerifyingScheme::ML_DSA_65),
+    (ML_DSA_87, ML_DSA_87, PublicKeyForm::MlDsa(MlDsaSet::MlDsa87), VerifyingScheme::ML_DSA_87),
 ];
 
 const fn ecdsa(curve: Curve, digest: DigestAlg) -> VerifyingScheme {
@@ -52,6 +58,8 @@ enum PublicKeyForm {
     Ec(Curve),
     /// 32 bytes. RFC 8410 section 4.
     Ed25519,
+    /// The bytes of FIPS 204 algorithm 22. RFC 9881 section 4.
+    MlDsa(MlDsaSet),
 }
 
 /// Returns the algorithms of `base`, of which the accelerator computes those that it can. The values are never freed.
@@ -152,6 +160,7 @@ impl VerifyJobs {
             PublicKeyForm::Rsa => import::pkcs1_public_der(public),
             PublicKeyForm::Ec(curve) => raw::ec_public(curve, public),
             PublicKeyForm::Ed25519 => raw::ed25519_public(public),
+            PublicKeyForm::MlDsa(set) => raw::ml_dsa_public(set, public),
         }
         .ok()?;
         // Other lengths are left to AWS-LC, which rejects them.
@@ -200,6 +209,7 @@ mod tests {
             Scheme::EcdsaVerify { curve, digest, encoding } => {
                 SigningScheme::ecdsa(curve, digest, encoding, NonceRule::Hedged)
             }
+            Scheme::MlDsaVerify { set, variant } => SigningScheme::ml_dsa(set, variant, NonceRule::Hedged),
             _ => SigningScheme::ED25519,
         }
     }
@@ -211,6 +221,7 @@ mod tests {
             PublicKeyForm::Ec(Curve::P256) => (generate::ec(Curve::P256), 26),
             PublicKeyForm::Ec(curve) => (generate::ec(curve), 23),
             PublicKeyForm::Ed25519 => (generate::ed25519(), 12),
+            PublicKeyForm::MlDsa(set) => (generate::ml_dsa(set), 22),
         };
         let key = key.unwrap();
         let public = export::spki_der(&key).unwrap().split_off(header);
