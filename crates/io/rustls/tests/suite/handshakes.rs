@@ -3,24 +3,29 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use oarlock_rustls::{Handshakes, TlsAcceptor, TlsConnector};
+use oarlock_rustls::{Handshakes, TlsAcceptor, TlsConnector, TlsHandshakeError};
 use rustls::crypto::CryptoProvider;
 use rustls::quic::{ClientConnection, Connection, ServerConnection, Version};
-use rustls::{ProtocolVersion, ServerConfig};
+use rustls::{Error, HandshakeKind, NamedGroup, ProtocolVersion, ServerConfig, SupportedProtocolVersion};
 use tokio::io::duplex;
 use tokio::net::{TcpListener, TcpStream};
 
 use crate::support::{
-    ALL_KEYS, BOTH_VERSIONS, Identity, KeyChoice, TestEngine, client_config, localhost, ours, plain,
-    run_local, server_config, talk,
+    ALL_KEYS, BOTH_VERSIONS, HYBRIDS, Identity, KeyChoice, ML_DSA_KEYS, TestEngine, client_config, localhost,
+    ours, plain, plain_with_hybrids, run_local, server_config, talk,
 };
+
+fn keys_and_versions() -> Vec<(KeyChoice, &'static SupportedProtocolVersion)> {
+    let both = ALL_KEYS.into_iter().flat_map(|key| BOTH_VERSIONS.map(|version| (key, version)));
+    both.chain(ML_DSA_KEYS.map(|key| (key, BOTH_VERSIONS[1]))).collect()
+}
 
 /// A server of ours, with and without client certificates.
 #[test]
 fn servers_accept_every_key_and_version() {
-    for key in ALL_KEYS {
+    for (key, version) in keys_and_versions() {
         let (server, client) = (Identity::new(key), Identity::new(key));
-        for version in BOTH_VERSIONS {
+        {
             for client in [None, Some(&client)] {
                 let acceptor = TlsAcceptor::new(server_config(ours(), version, &server, client));
                 let connector = tokio_rustls::TlsConnector::from(client_config(plain(), &server, client));
@@ -42,9 +47,9 @@ fn servers_accept_every_key_and_version() {
 /// A client of ours, with and without a certificate of its own.
 #[test]
 fn clients_connect_with_every_key_and_version() {
-    for key in ALL_KEYS {
+    for (key, version) in keys_and_versions() {
         let (server, client) = (Identity::new(key), Identity::new(key));
-        for version in BOTH_VERSIONS {
+        {
             for client in [None, Some(&client)] {
                 let acceptor =
                     tokio_rustls::TlsAcceptor::from(server_config(plain(), version, &server, client));
@@ -70,16 +75,24 @@ fn every_group_is_agreed_on_by_both_sides() {
         let name = only.kx_groups[0].name();
         let acceptor =
             TlsAcceptor::new(server_config(Arc::new(only.clone()), BOTH_VERSIONS[1], &server, None));
-        let plain_acceptor =
-            tokio_rustls::TlsAcceptor::from(server_config(plain(), BOTH_VERSIONS[1], &server, None));
-        let connector = tokio_rustls::TlsConnector::from(client_config(plain(), &server, None));
+        let plain_acceptor = tokio_rustls::TlsAcceptor::from(server_config(
+            plain_with_hybrids(),
+            BOTH_VERSIONS[1],
+            &server,
+            None,
+        ));
+        let connector = tokio_rustls::TlsConnector::from(client_config(plain_with_hybrids(), &server, None));
         let our_connector = TlsConnector::new(client_config(Arc::new(only), &server, None));
         run_local(async {
             let (near, far) = duplex(1 << 14);
             let (accepted, connected) =
                 tokio::join!(acceptor.accept(near), connector.connect(localhost(), far));
-            let (accepted, _connected) = (accepted.unwrap(), connected.unwrap());
+            let (accepted, connected) = (accepted.unwrap(), connected.unwrap());
             assert_eq!(accepted.get_ref().1.negotiated_key_exchange_group().unwrap().name(), name);
+            // The client sends a share of its first group, and the server asks for that of another one.
+            let is_asked_again = name != HYBRIDS[0] && name != NamedGroup::X25519;
+            let kind = connected.get_ref().1.handshake_kind().unwrap();
+            assert_eq!(kind == HandshakeKind::FullWithHelloRetryRequest, is_asked_again, "{name:?}");
             let (near, far) = duplex(1 << 14);
             let (accepted, connected) =
                 tokio::join!(plain_acceptor.accept(near), our_connector.connect(localhost(), far));
@@ -87,6 +100,27 @@ fn every_group_is_agreed_on_by_both_sides() {
             assert_eq!(connected.get_ref().1.negotiated_key_exchange_group().unwrap().name(), name);
         });
     }
+}
+
+#[test]
+fn the_hybrids_are_preferred() {
+    let names = ours().kx_groups.iter().map(|group| group.name()).collect::<Vec<_>>();
+    assert_eq!(names[..2], HYBRIDS);
+    assert_eq!(names[2..], [NamedGroup::X25519, NamedGroup::secp256r1, NamedGroup::secp384r1]);
+}
+
+/// A client of TLS 1.2 has no signature scheme for such a certificate.
+#[test]
+fn ml_dsa_certificates_are_for_tls_1_3_only() {
+    let server = Identity::new(KeyChoice::MlDsa65);
+    let acceptor = TlsAcceptor::new(server_config(ours(), BOTH_VERSIONS[0], &server, None));
+    let connector = tokio_rustls::TlsConnector::from(client_config(plain(), &server, None));
+    run_local(async {
+        let (near, far) = duplex(1 << 14);
+        let (accepted, connected) = tokio::join!(acceptor.accept(near), connector.connect(localhost(), far));
+        assert!(matches!(accepted.err(), Some(TlsHandshakeError::Tls(Error::PeerIncompatible(_)))));
+        connected.unwrap_err();
+    });
 }
 
 #[test]
@@ -219,13 +253,20 @@ fn handshakes_on_their_own_threads_return_streams_to_the_runtime() {
 /// 64 handshakes at once, whose jobs are computed in batches of several.
 #[test]
 fn handshakes_share_batches() {
+    // A signature, a key and an agreement each.
+    check_shared_batches(plain(), 3);
+    // Also an encapsulation.
+    check_shared_batches(plain_with_hybrids(), 4);
+}
+
+fn check_shared_batches(client: Arc<CryptoProvider>, jobs_each: u64) {
     const HANDSHAKES: usize = 64;
     let engine = TestEngine::new();
     let accelerator = engine.accelerator();
     let provider = Arc::new(oarlock_rustls::provider(&accelerator));
     let server = Identity::new(KeyChoice::P256);
     let acceptor = TlsAcceptor::new(server_config(provider, BOTH_VERSIONS[1], &server, None));
-    let connector = tokio_rustls::TlsConnector::from(client_config(plain(), &server, None));
+    let connector = tokio_rustls::TlsConnector::from(client_config(client, &server, None));
     engine.largest.store(0, Ordering::Relaxed);
     let before = accelerator.counters();
     run_local(async {
@@ -245,8 +286,7 @@ fn handshakes_share_batches() {
     });
     let after = accelerator.counters();
     let (batches, jobs) = (after.batches - before.batches, after.batched_ops - before.batched_ops);
-    // A signature, a key and an agreement each.
-    assert_eq!(jobs, 3 * HANDSHAKES as u64, "{after:?}");
+    assert_eq!(jobs, jobs_each * HANDSHAKES as u64, "{after:?}");
     assert!(batches <= jobs / 4, "{jobs} jobs ran in {batches} batches");
     assert!(engine.largest.load(Ordering::Relaxed) >= 8, "{:?}", engine.largest);
 }

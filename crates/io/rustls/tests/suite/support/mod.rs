@@ -11,7 +11,7 @@ use rcgen::{CertificateParams, CertifiedIssuer, KeyPair, RsaKeySize};
 use rustls::crypto::{CryptoProvider, aws_lc_rs};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, ServerName};
 use rustls::server::WebPkiClientVerifier;
-use rustls::{ClientConfig, RootCertStore, ServerConfig, SupportedProtocolVersion};
+use rustls::{ClientConfig, NamedGroup, RootCertStore, ServerConfig, SupportedProtocolVersion};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::task::LocalSet;
 
@@ -22,12 +22,19 @@ pub(crate) enum KeyChoice {
     P256,
     P384,
     Ed25519,
+    MlDsa44,
+    MlDsa65,
+    MlDsa87,
 }
 
+/// For TLS 1.2 and 1.3.
 pub(crate) const ALL_KEYS: [KeyChoice; 4] =
     [KeyChoice::Rsa2048, KeyChoice::P256, KeyChoice::P384, KeyChoice::Ed25519];
+/// For TLS 1.3 only.
+pub(crate) const ML_DSA_KEYS: [KeyChoice; 3] = [KeyChoice::MlDsa44, KeyChoice::MlDsa65, KeyChoice::MlDsa87];
 pub(crate) const BOTH_VERSIONS: [&SupportedProtocolVersion; 2] =
     [&rustls::version::TLS12, &rustls::version::TLS13];
+pub(crate) const HYBRIDS: [NamedGroup; 2] = [NamedGroup::X25519MLKEM768, NamedGroup::secp256r1MLKEM768];
 
 /// A certificate with its key, and the authority that issued it.
 pub(crate) struct Identity {
@@ -44,6 +51,9 @@ impl KeyChoice {
             Self::P256 => KeyPair::generate_for(&rcgen::PKCS_ECDSA_P256_SHA256),
             Self::P384 => KeyPair::generate_for(&rcgen::PKCS_ECDSA_P384_SHA384),
             Self::Ed25519 => KeyPair::generate_for(&rcgen::PKCS_ED25519),
+            Self::MlDsa44 => KeyPair::generate_for(&rcgen::PKCS_ML_DSA_44),
+            Self::MlDsa65 => KeyPair::generate_for(&rcgen::PKCS_ML_DSA_65),
+            Self::MlDsa87 => KeyPair::generate_for(&rcgen::PKCS_ML_DSA_87),
         }
         .unwrap()
     }
@@ -80,6 +90,13 @@ impl Identity {
 /// The provider of rustls, for the other side.
 pub(crate) fn plain() -> Arc<CryptoProvider> {
     Arc::new(aws_lc_rs::default_provider())
+}
+
+/// The provider of rustls with all of its groups, the hybrids first.
+pub(crate) fn plain_with_hybrids() -> Arc<CryptoProvider> {
+    let mut kx_groups = aws_lc_rs::ALL_KX_GROUPS.to_vec();
+    kx_groups.sort_by_key(|group| !HYBRIDS.contains(&group.name()));
+    Arc::new(CryptoProvider { kx_groups, ..aws_lc_rs::default_provider() })
 }
 
 /// A provider over every engine of this machine.
