@@ -1,6 +1,8 @@
 //! Prints the server's CPU time of a full handshake in memory, beside rustls with its own provider, in turns.
 //!
-//! `cargo run --release -p oarlock-rustls --example handshake_cost -- [HANDSHAKES PER ROUND] [ROUNDS]`
+//! `cargo run --release -p oarlock-rustls --example handshake_cost -- [HANDSHAKES PER ROUND] [ROUNDS] [GROUP]`
+//!
+//! The group is x25519 or x25519mlkem768, for TLS 1.3 only; the default is x25519.
 
 #![allow(clippy::expect_used, reason = "a measurement without every handshake is worth nothing")]
 
@@ -20,9 +22,9 @@ use cpu_time::{ProcessTime, ThreadTime};
 use oarlock::Accelerator;
 use oarlock_rustls::TlsAcceptor;
 use rustls::client::Resumption;
-use rustls::crypto::CryptoProvider;
 use rustls::crypto::aws_lc_rs::kx_group;
-use rustls::{ClientConfig, NamedGroup, ServerConfig, SupportedProtocolVersion};
+use rustls::crypto::{CryptoProvider, SupportedKxGroup};
+use rustls::{ClientConfig, ServerConfig, SupportedProtocolVersion};
 use support::{Identity, KeyChoice, localhost, plain, run_local};
 use tokio::io::duplex;
 use tokio::task::JoinSet;
@@ -41,17 +43,25 @@ fn main() -> Result<(), ExampleError> {
     let mut arguments = std::env::args().skip(1);
     let per_round = arguments.next().map_or(Ok(640), |text| text.parse())?;
     let rounds = arguments.next().map_or(Ok(9), |text| text.parse())?;
+    let group = match arguments.next().as_deref() {
+        None | Some("x25519") => kx_group::X25519,
+        Some("x25519mlkem768") => kx_group::X25519MLKEM768,
+        Some(other) => return Err(format!("group {other:?}: expected x25519 or x25519mlkem768").into()),
+    };
     let accelerator = Accelerator::builder().lazy().build()?;
     let ours = Arc::new(oarlock_rustls::provider(&accelerator));
-    println!("medians of {rounds} rounds of {per_round} handshakes, in microseconds");
+    println!("medians of {rounds} rounds of {per_round} handshakes with {:?}, in microseconds", group.name());
     for (key, version, name) in [
         (KeyChoice::Rsa2048, &rustls::version::TLS13, "RSA-2048, TLS 1.3"),
         (KeyChoice::P256, &rustls::version::TLS13, "P-256, TLS 1.3"),
         (KeyChoice::Rsa2048, &rustls::version::TLS12, "RSA-2048, TLS 1.2"),
         (KeyChoice::P256, &rustls::version::TLS12, "P-256, TLS 1.2"),
     ] {
+        if !group.usable_for_version(version.version) {
+            continue;
+        }
         let identity = Identity::new(key);
-        let client = client_config(&identity);
+        let client = client_config(&identity, group);
         let (ours, plain) =
             (server_config(&ours, version, &identity), server_config(&plain(), version, &identity));
         for under_way in [64, 1] {
@@ -107,9 +117,8 @@ fn server_config(
     Arc::new(config)
 }
 
-fn client_config(identity: &Identity) -> Arc<ClientConfig> {
-    let provider = CryptoProvider { kx_groups: vec![kx_group::X25519], ..(*plain()).clone() };
-    assert_eq!(provider.kx_groups[0].name(), NamedGroup::X25519);
+fn client_config(identity: &Identity, group: &'static dyn SupportedKxGroup) -> Arc<ClientConfig> {
+    let provider = CryptoProvider { kx_groups: vec![group], ..(*plain()).clone() };
     let mut config = ClientConfig::clone(&support::client_config(Arc::new(provider), identity, None));
     config.resumption = Resumption::disabled();
     Arc::new(config)
