@@ -143,7 +143,14 @@ async fn accept_client(
     hear_client(&socket, slot).await?;
     let stream = accept_tls(acceptor, socket, state, shared).await?;
     let connection = stream.get_ref().1;
-    shared.counters.handshake(HandshakeLabels::new(connection));
+    let labels = HandshakeLabels::new(connection);
+    debug!(
+        version = labels.version,
+        group = labels.group,
+        resumed = labels.is_resumed,
+        "a handshake with a client was finished"
+    );
+    shared.counters.handshake(labels);
     describe_tls(connection, &mut header.fields);
     Ok((RelayStream::Accepted(Box::new(stream)), header))
 }

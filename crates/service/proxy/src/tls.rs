@@ -47,8 +47,14 @@ pub(crate) fn build_config(
     certificates: CertificateResolver,
     clients: Option<&Arc<ClientNameVerifier>>,
 ) -> Result<Arc<ServerConfig>, ProxyServiceError> {
-    let builder = ServerConfig::builder_with_details(provider, Arc::new(certificates.clock.clone()))
-        .with_protocol_versions(&versions(&config.tls))?;
+    let versions = versions(&config.tls);
+    // rustls finds the signature schemes for a certificate by the suites. So those of a version that is off would let it
+    // choose an ML-DSA certificate for TLS 1.2.
+    let mut provider = CryptoProvider::clone(&provider);
+    provider.cipher_suites.retain(|suite| versions.contains(&suite.version()));
+    let builder =
+        ServerConfig::builder_with_details(Arc::new(provider), Arc::new(certificates.clock.clone()))
+            .with_protocol_versions(&versions)?;
     let builder = match clients {
         Some(verifier) => {
             builder.with_client_cert_verifier(Arc::clone(verifier) as Arc<dyn ClientCertVerifier>)

@@ -88,10 +88,17 @@ impl CertificateEntry {
         self.properties.warning(&self.files.chain, now_s)
     }
 
-    /// Returns the order of certificates of one name: ECDSA and Ed25519 before RSA, which costs more, and of two of a
-    /// kind the one that ends later.
-    pub(super) fn preference(&self) -> (bool, i64) {
-        (self.key.key.algorithm() == SignatureAlgorithm::RSA, -self.validity.not_after)
+    /// Returns the order of certificates of one name: ML-DSA first, as every client that takes it takes ECDSA too, so
+    /// that it would never be served behind ECDSA; RSA last, as it costs most. Of two of a kind the one that ends later
+    /// comes first.
+    pub(super) fn preference(&self) -> (u8, i64) {
+        let rank = match self.key.key.algorithm() {
+            SignatureAlgorithm::ECDSA | SignatureAlgorithm::ED25519 => 1,
+            SignatureAlgorithm::RSA => 2,
+            // ML-DSA, which has no number among the algorithms of TLS 1.2.
+            _ => 0,
+        };
+        (rank, -self.validity.not_after)
     }
 }
 

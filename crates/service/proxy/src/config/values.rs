@@ -56,6 +56,9 @@ pub enum KeyGroup {
     /// X25519 with ML-KEM-768.
     #[serde(rename = "X25519MLKEM768")]
     X25519MlKem768,
+    /// P-256 with ML-KEM-768.
+    #[serde(rename = "SecP256r1MLKEM768")]
+    SecP256r1MlKem768,
     /// X25519.
     #[serde(rename = "X25519")]
     X25519,
@@ -179,12 +182,14 @@ impl fmt::Display for TlsVersion {
 
 impl KeyGroup {
     /// All groups, the preferred one first.
-    pub const ALL: [Self; 4] = [Self::X25519MlKem768, Self::X25519, Self::P256, Self::P384];
+    pub const ALL: [Self; 5] =
+        [Self::X25519MlKem768, Self::SecP256r1MlKem768, Self::X25519, Self::P256, Self::P384];
 
     /// Returns the group's number in TLS.
     pub(crate) fn named(self) -> NamedGroup {
         match self {
             Self::X25519MlKem768 => NamedGroup::X25519MLKEM768,
+            Self::SecP256r1MlKem768 => NamedGroup::secp256r1MLKEM768,
             Self::X25519 => NamedGroup::X25519,
             Self::P256 => NamedGroup::secp256r1,
             Self::P384 => NamedGroup::secp384r1,

@@ -5,6 +5,7 @@
 //! | `service` | the proxy as clients and backends see it |
 //! | `bad_input` | bad clients, bad backends, bad engines, and ends in every state |
 //! | `faults` | reloads, killed backends and resets at random |
+//! | `post_quantum` | hybrid groups and ML-DSA certificates, with clients that have them and clients that do not |
 //! | `kernel_hand_over` | connections whose records the kernel makes |
 //! | `proxied` | helpers: a proxy, its certificates, a backend and clients |
 //! | `hello` | helpers: ClientHello messages by hand |
@@ -15,6 +16,7 @@ mod bad_input;
 mod faults;
 mod hello;
 mod kernel_hand_over;
+mod post_quantum;
 mod proxied;
 mod service;
 mod test_engine;

@@ -1,6 +1,16 @@
 //! ClientHello messages by hand. RFC 8446 4.1.2.
 
-/// A ClientHello for TLS 1.3 with AES-128-GCM, X25519 and ECDSA over P-256.
+/// The group X25519.
+const X25519: u16 = 29;
+
+/// The base point of X25519, which is a valid share.
+const BASE_POINT: [u8; 32] = {
+    let mut bytes = [0; 32];
+    bytes[0] = 9;
+    bytes
+};
+
+/// A ClientHello for TLS 1.3 with AES-128-GCM, one group (X25519, unless another is given) and ECDSA over P-256.
 pub(crate) struct ClientHelloBytes {
     /// The message with its head.
     pub(crate) message: Vec<u8>,
@@ -9,31 +19,35 @@ pub(crate) struct ClientHelloBytes {
 impl ClientHelloBytes {
     /// Makes a message with these bytes as the name.
     pub(crate) fn new(name: &[u8]) -> Self {
-        Self::build(Some(name), None)
+        Self::build(Some(name), X25519, &BASE_POINT, None)
     }
 
     pub(crate) fn without_name() -> Self {
-        Self::build(None, None)
+        Self::build(None, X25519, &BASE_POINT, None)
+    }
+
+    /// Makes a message with a share of another group.
+    pub(crate) fn with_share(name: &[u8], group: u16, share: &[u8]) -> Self {
+        Self::build(Some(name), group, share, None)
     }
 
     /// Makes a message of this length.
     pub(crate) fn padded(name: &[u8], len: usize) -> Self {
         let short = Self::new(name).message.len() + 4;
-        Self::build(Some(name), Some(len - short))
+        Self::build(Some(name), X25519, &BASE_POINT, Some(len - short))
     }
 
-    fn build(name: Option<&[u8]>, padding: Option<usize>) -> Self {
+    fn build(name: Option<&[u8]>, group: u16, share: &[u8], padding: Option<usize>) -> Self {
         let mut extensions = Vec::new();
         if let Some(name) = name {
             let entry = [&[0][..], &u16_vector(name)].concat();
             extend(&mut extensions, 0, &u16_vector(&entry));
         }
         // supported_groups, signature_algorithms, supported_versions, key_share.
-        extend(&mut extensions, 10, &u16_vector(&[0, 29]));
+        extend(&mut extensions, 10, &u16_vector(&group.to_be_bytes()));
         extend(&mut extensions, 13, &u16_vector(&[4, 3]));
         extend(&mut extensions, 43, &[2, 3, 4]);
-        // The base point is a valid share.
-        let share = [&[0, 29][..], &u16_vector(&[&[9][..], &[0; 31]].concat())].concat();
+        let share = [&group.to_be_bytes()[..], &u16_vector(share)].concat();
         extend(&mut extensions, 51, &u16_vector(&share));
         if let Some(len) = padding {
             extend(&mut extensions, 21, &vec![0; len]);

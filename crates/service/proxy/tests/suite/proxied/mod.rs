@@ -50,9 +50,12 @@ impl TestAuthority {
         self.directory.path().join(name)
     }
 
-    /// Issues a certificate for names. Returns the chain and the key in PEM.
+    /// Issues a certificate for names. Returns the chain in PEM, and the key.
     pub(crate) fn issue(&self, names: &[&str], common_name: &str) -> (String, KeyPair) {
-        let key = KeyPair::generate().unwrap();
+        self.issue_for(KeyPair::generate().unwrap(), names, common_name)
+    }
+
+    fn issue_for(&self, key: KeyPair, names: &[&str], common_name: &str) -> (String, KeyPair) {
         let mut params =
             CertificateParams::new(names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>()).unwrap();
         params.distinguished_name.push(DnType::CommonName, common_name);
@@ -62,6 +65,12 @@ impl TestAuthority {
     /// Adds a certificate to the directory of the proxy.
     pub(crate) fn add(&self, file: &str, names: &[&str]) {
         let (chain, key) = self.issue(names, "test");
+        self.write(file, &(chain + &key.serialize_pem()));
+    }
+
+    /// Adds a certificate for a key of any kind.
+    pub(crate) fn add_for(&self, key: KeyPair, file: &str, names: &[&str]) {
+        let (chain, key) = self.issue_for(key, names, file);
         self.write(file, &(chain + &key.serialize_pem()));
     }
 
