@@ -5,6 +5,7 @@ use oarlock_terminal::GlobalOptions;
 use oarlock_terminal::usage::{ALL_CORES, CommandEffect};
 
 use crate::bench::BenchArgs;
+use crate::bench::rustls_server::{self, RustlsServerArgs};
 use crate::cryptoserver::{self, CryptoserverArgs};
 use crate::dkim::DkimLabArgs;
 use crate::dnssec::DnssecLabArgs;
@@ -66,6 +67,8 @@ pub(crate) enum LabCommand {
     TlsHead(TlsHeadArgs),
     #[command(name = head::ROLE, hide = true)]
     HeadServer(HeadServerArgs),
+    #[command(name = rustls_server::ROLE, hide = true)]
+    RustlsServer(RustlsServerArgs),
     #[command(name = cryptoserver::ROLE, hide = true)]
     Cryptoserver(CryptoserverArgs),
 }

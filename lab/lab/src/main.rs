@@ -64,6 +64,10 @@ fn run(cli: &OarlockLabCli) -> Result<(), Failure> {
             tls_head::run(args, global.json).map_err(Failure::in_command("tls-head"))
         }
         LabCommand::HeadServer(args) => Ok(tls_head::server::run(args)?),
+        LabCommand::RustlsServer(args) => {
+            oarlock_service_kit::raise_open_files();
+            bench::rustls_server::run(args).map_err(Failure::in_command(bench::rustls_server::ROLE))
+        }
         LabCommand::Cryptoserver(args) => Ok(cryptoserver::run(args)?),
     }
 }

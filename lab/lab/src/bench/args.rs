@@ -73,8 +73,10 @@ pub(super) struct SetUpArgs {
                   row's. p50_us is from connecting to the end of the handshake.\n\
                   resumed is the number of handshakes that resumed a session. With --group x25519mlkem768, clients offer that \
                   group alone, and in each turn a second load follows whose clients offer X25519 alone: group_share is the \
-                  share of a handshake's CPU time that the group costs beyond X25519, the median over turns. Servers have \
-                  the group from OpenSSL 3.5 on; rows without it are left out with a note.")]
+                  share of a handshake's CPU time that the group costs beyond X25519, the median over turns. OpenSSL has the \
+                  group from 3.5 on; the default of an older one is measured with X25519 alone, with a note, and its row \
+                  says so in group. Oarlock's provider brings the group. \
+                  A further row is a server of rustls with AWS-LC alone, on one thread.")]
 pub(super) struct TlsArgs {
     /// Rows to measure, from the list below, separated by commas [default: all]
     #[arg(long, value_enum, value_name = "NAMES", value_delimiter = ',', hide_possible_values = true)]

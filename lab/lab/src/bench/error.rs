@@ -35,11 +35,6 @@ pub(crate) enum BenchError {
     Libssl { path: PathBuf, error: io::Error },
     #[error("the version of {program}'s OpenSSL: {reason}")]
     LibsslVersion { program: BenchProgram, reason: String },
-    #[error(
-        "no row can be measured: {program} runs with OpenSSL {version}, and X25519MLKEM768 needs 3.5 or later; name a \
-         directory with its libssl.so.3 and libcrypto.so.3 as --libssl"
-    )]
-    PlaceholderGroup { program: BenchProgram, version: String },
     #[error("--keep {}: expected an empty directory, or none yet", path.display())]
     Keep { path: PathBuf },
     #[error("{}: expected a path of letters, digits and /._-, which needs no quotes in any configuration", path.display())]

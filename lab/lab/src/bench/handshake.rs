@@ -92,6 +92,11 @@ impl HandshakeKind {
         Ok(config)
     }
 
+    /// True if a server of rustls is measured too: OpenSSL may lack the group.
+    pub(super) fn is_beside_rustls(self) -> bool {
+        self.group != ClientTlsGroup::X25519
+    }
+
     fn provider(self) -> CryptoProvider {
         let mut provider = CryptoProvider { kx_groups: self.group.offered(), ..default_provider() };
         if self.version == ClientTlsVersion::Tls12 {

@@ -7,6 +7,7 @@
 //! | `handshake` | the handshakes: version of TLS, key exchange, client certificates, resumption |
 //! | `sessions` | sessions that clients resume |
 //! | `libssl` | the OpenSSL of servers |
+//! | `rustls_server` | this program as a TLS server of rustls with AWS-LC alone |
 //! | `directory` | keys, certificates and configurations in a directory |
 //! | `settings` | the text of configurations |
 //! | `process` | server programs as child processes |
@@ -35,6 +36,7 @@ mod proxy;
 mod reloads;
 mod report;
 mod resolver;
+pub(crate) mod rustls_server;
 mod sessions;
 mod settings;
 mod stack;
@@ -55,7 +57,7 @@ pub(crate) use self::error::BenchError;
 use self::handshake::{ClientTlsGroup, HandshakeKind};
 use self::libssl::{OpensslVersion, ServerLibssl};
 pub(crate) use self::milter::AcceptingFilters;
-use self::plan::TlsRowName;
+use self::plan::{TlsProvider, TlsRowName};
 use self::report::TlsRow;
 use self::stack::{ServerSite, ServerStack};
 use self::turns::ProviderTurns;
@@ -84,12 +86,15 @@ fn run_tls(global: &GlobalOptions, args: &TlsArgs) -> Result<(), BenchError> {
     let module = args.set_up.module()?;
     let libssl = args.libssl()?;
     let handshake = args.handshake();
-    let names = with_group(installed(args.rows())?, handshake.group, libssl.as_ref())?;
+    let names = installed(args.rows())?;
     let directory = BenchDirectory::new(args.set_up.keep.as_deref())?;
     let library = directory.link_library(module)?;
     let cores = DividedCores::divide();
     cores.leave();
-    let turns: usize = names.iter().map(|name| name.providers().len() * args.turns as usize).sum();
+    let turns: usize = names
+        .iter()
+        .map(|name| name.providers(handshake.is_beside_rustls()).len() * args.turns as usize)
+        .sum();
     let bar = progress::bar(turns as u64, BAR);
     let libssl = libssl.as_ref();
     let bench =
@@ -130,16 +135,22 @@ impl TlsBench<'_> {
             |handshake| TlsClients::new(handshake, &identity.certificate, client.as_ref(), connections);
         let beside = HandshakeKind { group: ClientTlsGroup::X25519, ..handshake };
         let (global, library, libssl, cores) = (self.global, self.library, self.libssl, self.cores);
-        let site = ServerSite { global, library, libssl, cores, workers, connections, handshake };
+        let default_group = self.default_group(name)?;
         let mut servers = Vec::new();
-        for provider in name.providers() {
-            let mut stack = ServerStack::start(&site, name, &identity, *provider)?;
+        for provider in name.providers(handshake.is_beside_rustls()) {
+            let handshake = match provider {
+                TlsProvider::Default => HandshakeKind { group: default_group, ..handshake },
+                _ => handshake,
+            };
+            let site = ServerSite { global, library, libssl, cores, workers, connections, handshake };
+            let mut stack = ServerStack::start(&site, name, &identity, provider)?;
             // Each server has clients of its own: a ticket is of use only to the server that made it.
             let with_x25519 = (handshake != beside).then(|| clients(beside)).transpose()?;
             let clients = clients(handshake)?;
             stack.wait_until_ready(&clients)?;
             self.global.note(|| format!("{name} {provider}: {}", stack.about()));
-            servers.push(TlsBenchServer { stack, clients, with_x25519, turns: ProviderTurns::default() });
+            let turns = ProviderTurns { group: handshake.group, turns: Vec::new(), with_x25519: Vec::new() };
+            servers.push(TlsBenchServer { stack, clients, with_x25519, turns });
         }
         for _ in 0..self.args.turns {
             for server in &mut servers {
@@ -150,6 +161,26 @@ impl TlsBench<'_> {
         }
         let turns: Vec<ProviderTurns> = servers.into_iter().map(|server| server.turns).collect();
         Ok(turns::rows(name, self.args, &turns))
+    }
+
+    /// Returns the group of the row's default provider: the one that was asked for, or X25519 with a note if the server's
+    /// OpenSSL lacks it.
+    fn default_group(&self, name: TlsRowName) -> Result<ClientTlsGroup, BenchError> {
+        let (group, program) = (self.args.handshake().group, name.program());
+        if group == ClientTlsGroup::X25519 {
+            return Ok(group);
+        }
+        let version = OpensslVersion::from_program(program, self.libssl)?;
+        if version.has_ml_kem() {
+            return Ok(group);
+        }
+        eprintln!(
+            "oarlock: {name} default: measured with X25519: {program} runs with OpenSSL {}, and {} needs 3.5 or later; \
+             name a directory with its libssl.so.3 and libcrypto.so.3 as --libssl",
+            version.0,
+            group.name()
+        );
+        Ok(ClientTlsGroup::X25519)
     }
 }
 
@@ -181,37 +212,6 @@ fn installed(names: Vec<TlsRowName>) -> Result<Vec<TlsRowName>, BenchError> {
     }
     match (here.as_slice(), missing.first()) {
         ([], Some(name)) => Err(BenchError::NotInstalled(name.program())),
-        _ => Ok(here),
-    }
-}
-
-/// Returns the rows whose server has the group. The others get a note.
-fn with_group(
-    names: Vec<TlsRowName>,
-    group: ClientTlsGroup,
-    libssl: Option<&ServerLibssl>,
-) -> Result<Vec<TlsRowName>, BenchError> {
-    if group == ClientTlsGroup::X25519 {
-        return Ok(names);
-    }
-    let mut here = Vec::new();
-    let mut without = None;
-    for name in names {
-        let program = name.program();
-        let version = OpensslVersion::from_program(program, libssl)?;
-        if version.has_ml_kem() {
-            here.push(name);
-            continue;
-        }
-        let version = version.0;
-        eprintln!(
-            "oarlock: {name}: left out: {program} runs with OpenSSL {version}, which lacks {}",
-            group.name()
-        );
-        without = Some(BenchError::PlaceholderGroup { program, version });
-    }
-    match without {
-        Some(error) if here.is_empty() => Err(error),
         _ => Ok(here),
     }
 }

@@ -46,6 +46,10 @@ pub(crate) enum TlsProvider {
     #[value(name = "oarlock-local")]
     #[serde(rename = "oarlock-local")]
     Local,
+    /// No provider of OpenSSL: a server of rustls, with AWS-LC alone
+    #[value(skip)]
+    #[serde(rename = "rustls")]
+    Rustls,
 }
 
 /// A program that is started.
@@ -71,6 +75,8 @@ pub(crate) enum BenchProgram {
     Named,
     /// Knot's authoritative server, from PATH
     Knotd,
+    /// This program as a TLS server of rustls
+    Rustls,
 }
 
 /// The quantity that a row's ratio compares.
@@ -104,13 +110,16 @@ impl TlsRowName {
         }
     }
 
-    /// Returns the providers of the row. The others are compared with the first one.
-    pub(super) fn providers(self) -> &'static [TlsProvider] {
-        match self {
+    /// Returns the providers of the row. The others are compared with the first one. With `beside_rustls` the last one
+    /// is rustls.
+    pub(super) fn providers(self, beside_rustls: bool) -> Vec<TlsProvider> {
+        let of_openssl: &[TlsProvider] = match self {
             Self::NginxRsa2048 => &[TlsProvider::Default, TlsProvider::Service, TlsProvider::Held],
             Self::NginxP256 | Self::NginxRsa2048One => &[TlsProvider::Default, TlsProvider::Service],
             Self::HaproxyRsa2048 => &[TlsProvider::Default, TlsProvider::Local],
-        }
+        };
+        let rustls = beside_rustls.then_some(TlsProvider::Rustls);
+        of_openssl.iter().copied().chain(rustls).collect()
     }
 
     pub(super) fn key_kind(self) -> ServerKeyKind {
@@ -130,7 +139,13 @@ impl TlsRowName {
 }
 
 impl TlsProvider {
+    /// The providers of nginx and HAProxy.
     pub(super) const ALL: [Self; 4] = [Self::Default, Self::Service, Self::Held, Self::Local];
+
+    /// Returns the program of a row that this provider is measured with.
+    pub(super) fn program(self, name: TlsRowName) -> BenchProgram {
+        if self == Self::Rustls { BenchProgram::Rustls } else { name.program() }
+    }
 
     pub(super) fn has_cryptoserver(self) -> bool {
         matches!(self, Self::Service | Self::Held)
@@ -149,6 +164,7 @@ impl BenchProgram {
             Self::Named => "named",
             Self::Knotd => "knotd",
             Self::Cryptoserver | Self::Milter | Self::Proxy => return oarlock_path().ok(),
+            Self::Rustls => return std::env::current_exe().ok(),
         };
         let path = std::env::var_os("PATH").unwrap_or_default();
         // Debian installs servers in /usr/sbin, which only root's PATH contains.
@@ -166,7 +182,7 @@ impl BenchProgram {
             Self::Unbound => Some("unbound"),
             Self::Named => Some("bind9"),
             Self::Knotd => Some("knot"),
-            Self::Cryptoserver | Self::Milter | Self::Proxy => None,
+            Self::Cryptoserver | Self::Milter | Self::Proxy | Self::Rustls => None,
         }
     }
 }
@@ -198,6 +214,7 @@ impl fmt::Display for TlsProvider {
             Self::Service => "oarlock-service",
             Self::Held => "oarlock-held",
             Self::Local => "oarlock-local",
+            Self::Rustls => "rustls",
         })
     }
 }
@@ -215,6 +232,7 @@ impl fmt::Display for BenchProgram {
             Self::Unbound => "unbound",
             Self::Named => "named",
             Self::Knotd => "knotd",
+            Self::Rustls => "rustls",
         })
     }
 }

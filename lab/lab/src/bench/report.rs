@@ -45,7 +45,8 @@ pub(super) fn to_text(handshake: HandshakeKind, rows: &[TlsRow], in_colour: bool
          ratio: to the default in the same turn, by handshakes per CPU second, or by latency if it is marked\n"
     );
     if handshake.group != ClientTlsGroup::X25519 {
-        heading += "group: the share of a handshake's CPU time that the group costs beyond X25519, in the same turn\n";
+        heading += "exchange: the group that clients offer; group: the share of a handshake's CPU time that it costs beyond X25519, \
+                    in the same turn\n";
     }
     heading + &table(handshake, rows).render(in_colour)
 }
@@ -53,6 +54,7 @@ pub(super) fn to_text(handshake: HandshakeKind, rows: &[TlsRow], in_colour: bool
 fn table(handshake: HandshakeKind, rows: &[TlsRow]) -> TextTable {
     let optional = [
         (handshake.resumes, ("resumed", CellAlign::Right)),
+        (handshake.group != ClientTlsGroup::X25519, ("exchange", CellAlign::Left)),
         (handshake.group != ClientTlsGroup::X25519, ("group", CellAlign::Right)),
     ];
     let columns = [
@@ -83,6 +85,7 @@ fn table(handshake: HandshakeKind, rows: &[TlsRow]) -> TextTable {
             cells.push(format!("{:.1} %", 100.0 * row.resumed as f64 / row.handshakes as f64).into());
         }
         if handshake.group != ClientTlsGroup::X25519 {
+            cells.push(row.group.name().into());
             cells.push(TableCell::optional(row.group_share, |share| format!("{:.1} %", 100.0 * share)));
         }
         table.row(cells);

@@ -77,9 +77,10 @@ fn nginx_handshake(server: &TlsServerConfig<'_>) -> String {
     lines.into_iter().map(|line| format!("    {line};\n")).collect()
 }
 
-/// Returns the groups of a server that is measured with a group and, beside it, with X25519.
+/// Returns the groups of a server that is measured with a group and, beside it, with X25519: as an administrator would
+/// write them, with P-256 for other clients.
 fn offered_groups(group: ClientTlsGroup) -> String {
-    format!("{}:{}", group.name(), ClientTlsGroup::X25519.name())
+    format!("{}:{}:prime256v1", group.name(), ClientTlsGroup::X25519.name())
 }
 
 /// Returns the options of HAProxy's socket that decide what a handshake is.
@@ -121,7 +122,7 @@ pub(super) fn haproxy(server: &TlsServerConfig<'_>, is_async: bool) -> String {
 pub(super) fn openssl(provider: TlsProvider, module: &Path, socket: &Path, global: &GlobalOptions) -> String {
     let engines = global.engines.as_ref().map(|names| format!("engines = {}\n", names.join(",")));
     let settings = match provider {
-        TlsProvider::Default => return String::new(),
+        TlsProvider::Default | TlsProvider::Rustls => return String::new(),
         TlsProvider::Service | TlsProvider::Held => {
             format!("mode = service\nsocket = {}\n", socket.display())
         }

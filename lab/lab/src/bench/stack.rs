@@ -19,6 +19,7 @@ use super::handshake::HandshakeKind;
 use super::libssl::ServerLibssl;
 use super::plan::{BenchProgram, TlsProvider, TlsRowName};
 use super::process::ServerProcess;
+use super::rustls_server;
 use super::settings::{self, TlsServerConfig};
 use super::turns::{CpuUse, TlsTurn};
 
@@ -73,7 +74,7 @@ impl ServerStack {
         let socket = directory.join("oarlock.sock");
         let text = settings::openssl(provider, &site.library.link, &socket, site.global);
         write(&openssl, text.as_bytes())?;
-        let program = name.program();
+        let program = provider.program(name);
         let mut command = command(site, program, identity, provider, &directory, port)?;
         command.env("OPENSSL_CONF", &openssl).stdout(Stdio::null());
         if let Some(libssl) = site.libssl {
@@ -163,7 +164,7 @@ impl ServerStack {
 
     /// Describes the servers for a reader.
     pub(super) fn about(&self) -> String {
-        format!("{} at {}, {} workers", self.name.program(), self.address, self.workers.len())
+        format!("{} at {}, {} workers", self.provider.program(self.name), self.address, self.workers.len())
     }
 
     /// Returns the CPU time until now.
@@ -192,6 +193,9 @@ impl ServerStack {
 
 /// Returns the libraries that a server must have loaded.
 fn modules(site: &ServerSite<'_>, provider: TlsProvider) -> Vec<PathBuf> {
+    if provider == TlsProvider::Rustls {
+        return Vec::new();
+    }
     let module = (provider != TlsProvider::Default).then(|| site.library.real.clone());
     module.into_iter().chain(site.libssl.map(|libssl| libssl.library.clone())).collect()
 }
@@ -217,6 +221,10 @@ fn command(
         client_authority: &identity.client_authority_file(),
     };
     let mut command = Command::new(path);
+    if program == BenchProgram::Rustls {
+        command.arg(rustls_server::ROLE).args(rustls_server::arguments(&server));
+        return Ok(command);
+    }
     if program == BenchProgram::Haproxy {
         let config = directory.join("haproxy.cfg");
         write(&config, settings::haproxy(&server, provider == TlsProvider::Local).as_bytes())?;

@@ -3,7 +3,8 @@
 use oarlock_measure::statistics::median;
 
 use super::args::TlsArgs;
-use super::plan::{BenchProgram, RatioBasis, TlsRowName};
+use super::handshake::ClientTlsGroup;
+use super::plan::{BenchProgram, RatioBasis, TlsProvider, TlsRowName};
 use super::report::TlsRow;
 
 /// CPU time in microseconds.
@@ -52,8 +53,10 @@ impl TlsTurn {
 }
 
 /// The turns of one provider.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct ProviderTurns {
+    /// The group that its clients offer.
+    pub(super) group: ClientTlsGroup,
     pub(super) turns: Vec<TlsTurn>,
     /// The same turns with X25519 alone, if another group is measured.
     pub(super) with_x25519: Vec<TlsTurn>,
@@ -63,7 +66,7 @@ pub(super) struct ProviderTurns {
 pub(super) fn rows(name: TlsRowName, args: &TlsArgs, turns: &[ProviderTurns]) -> Vec<TlsRow> {
     let Some(default) = turns.first() else { return Vec::new() };
     let handshake = args.handshake();
-    let row = |(provider, turns): (_, &ProviderTurns)| {
+    let row = |(provider, turns): (TlsProvider, &ProviderTurns)| {
         let measured = &turns.turns;
         let handshakes: u64 = measured.iter().map(|turn| turn.handshakes).sum();
         let server_cpu_us: u64 = measured.iter().map(|turn| turn.cpu.server_us).sum();
@@ -71,11 +74,11 @@ pub(super) fn rows(name: TlsRowName, args: &TlsArgs, turns: &[ProviderTurns]) ->
             name,
             provider,
             connections: args.connections(name),
-            workers: if name.program() == BenchProgram::Nginx { args.workers } else { 1 },
+            workers: if provider.program(name) == BenchProgram::Nginx { args.workers } else { 1 },
             seconds: args.seconds,
             turns: args.turns,
             tls: handshake.version,
-            group: handshake.group,
+            group: turns.group,
             client_certificates: handshake.has_client_certificates,
             handshakes,
             resumed: measured.iter().map(|turn| turn.resumed).sum(),
@@ -88,7 +91,7 @@ pub(super) fn rows(name: TlsRowName, args: &TlsArgs, turns: &[ProviderTurns]) ->
             group_share: group_share(&turns.with_x25519, measured),
         }
     };
-    name.providers().iter().copied().zip(turns).map(row).collect()
+    name.providers(handshake.is_beside_rustls()).into_iter().zip(turns).map(row).collect()
 }
 
 /// Returns the median ratio over turns; None if a turn was too short for the clock of processes.

@@ -130,6 +130,22 @@ fn libssl() -> Option<String> {
     found
 }
 
+/// rustls with AWS-LC alone is a row of the group, whatever OpenSSL has.
+#[test]
+fn rustls_is_measured_with_the_group() {
+    let (Some(module), Some(libssl)) = (module(), libssl()) else { return };
+    if !has("nginx") {
+        return;
+    }
+    for more in [&["--client-certificates"][..], &["--resume"]] {
+        let folder = tempfile::tempdir().unwrap();
+        let options = ["--turns", "1", "--group", "x25519mlkem768", "--libssl", &libssl];
+        let rows = rows_with("nginx-p256", &module, folder.path(), &[&options, more].concat());
+        let row = rows.last().unwrap();
+        assert_eq!((&row["provider"], &row["workers"]), (&json!("rustls"), &json!(1)), "{row}");
+    }
+}
+
 #[test]
 fn a_group_of_a_newer_openssl_is_measured_beside_x25519() {
     let (Some(module), Some(libssl)) = (module(), libssl()) else { return };
@@ -145,8 +161,9 @@ fn a_group_of_a_newer_openssl_is_measured_beside_x25519() {
     }
 }
 
+/// OpenSSL before 3.5 lacks the group. Oarlock's provider brings it.
 #[test]
-fn a_row_without_the_group_says_which_openssl_it_needs() {
+fn a_default_without_the_group_is_measured_with_x25519() {
     let (Some(module), true) = (module(), has("nginx")) else { return };
     let version = Command::new("/bin/sh").args(["-c", "PATH=$PATH:/usr/sbin nginx -V"]).output().unwrap();
     let version = String::from_utf8_lossy(&version.stderr).into_owned();
@@ -157,12 +174,21 @@ fn a_row_without_the_group_says_which_openssl_it_needs() {
         eprintln!("SKIPPED: nginx runs with an OpenSSL that has the group: {version}");
         return;
     }
-    let mut command = command(&["bench", "tls", "--rows", "nginx-p256", "--group", "x25519mlkem768"]);
-    let output = command.arg("--provider").arg(&module).output().unwrap();
-    assert_eq!(code(&output), 3, "{}", stderr(&output));
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = command(&["--json", "bench", "tls", "--rows", "nginx-p256", "--seconds", "0.3"]);
+    command.args(["--turns", "1", "--connections", "2", "--workers", "2", "--group", "x25519mlkem768"]);
+    command.arg("--keep").arg(folder.path()).arg("--provider").arg(&module);
+    let output = command.output().unwrap();
     let text = stderr(&output);
-    assert!(text.contains("nginx-p256: left out: nginx runs with OpenSSL 3."), "{text}");
+    assert_eq!(code(&output), 0, "{text}");
+    assert!(text.contains("nginx-p256 default: measured with X25519: nginx runs with OpenSSL 3."), "{text}");
     assert!(text.contains("3.5 or later") && text.contains("--libssl"), "{text}");
+    let rows: Vec<Value> = serde_json::from_slice(&output.stdout).unwrap();
+    let groups: Vec<&Value> = rows.iter().map(|row| &row["group"]).collect();
+    assert_eq!(groups, ["x25519", "x25519mlkem768", "x25519mlkem768"]);
+    assert!(rows[0]["group_share"].is_null() && rows[1]["group_share"].is_f64(), "{rows:?}");
+    let text = configuration(folder.path(), "nginx-p256/oarlock-service/nginx.conf");
+    assert!(text.contains("ssl_ecdh_curve X25519MLKEM768:X25519:prime256v1;"), "{text}");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 
 use super::super::BenchError;
-use super::super::handshake::ClientTlsVersion;
+use super::super::handshake::{ClientTlsGroup, ClientTlsVersion};
 use super::super::plan::ServerKeyKind;
 use super::plan::{OwnProxy, ProxyLoad, ProxyName, ProxyPeer};
 use crate::tls_client::LoadLength;
@@ -30,6 +30,8 @@ use crate::tls_client::LoadLength;
                   ratio is the median over turns, with the lowest and the highest turn, larger being better for the row's \
                   proxy. All clients offer X25519 (in TLS 1.2 P-256 too) and AES-128-GCM only, compare the certificate, and verify one signature in \
                   16, so that their core is not the limit. Connections that fail are counted as errors.\n\
+                  With --group x25519mlkem768, clients of Oarlock's proxies offer that group alone. Those of other proxies offer \
+                  X25519 behind it, as OpenSSL before 3.5 lacks the hybrid; `group` is the one that the proxy chose.\n\
                   A proxy that is not installed or does not start has a row that says why.\n\n\
                   Exit codes: 0 done, also if some proxies are absent; 2 wrong usage; 3 nothing could be measured, connections \
                   failed, or the command was interrupted.")]
@@ -68,6 +70,9 @@ pub(crate) struct ProxyBenchArgs {
     /// Version of TLS
     #[arg(long, value_enum, value_name = "VERSION", default_value = "1.3")]
     pub(super) tls: ClientTlsVersion,
+    /// Key exchange
+    #[arg(long, value_enum, value_name = "GROUP", default_value = "x25519")]
+    pub(super) group: ClientTlsGroup,
     /// Number of connections at once, 1 to 10000
     #[arg(long, value_name = "N", default_value = "64", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     connections: u32,
@@ -95,6 +100,12 @@ impl ProxyBenchArgs {
         match self.seconds > 0.0 && self.seconds <= 86_400.0 {
             true => Ok(()),
             false => Err(BenchError::Usage("--seconds: expected a number above 0, and a day at most")),
+        }?;
+        match (self.tls, self.group) {
+            (ClientTlsVersion::Tls12, ClientTlsGroup::X25519MlKem768) => Err(BenchError::Usage(
+                "--group x25519mlkem768: expected --tls 1.3, for TLS 1.2 lacks the group",
+            )),
+            _ => Ok(()),
         }
     }
 

@@ -20,14 +20,26 @@ use super::super::sessions::SharedSessions;
 /// One signature in so many is verified, so that the clients' core is not the limit.
 const VERIFY_EVERY: u64 = 16;
 
-/// Makes the settings of clients that accept this certificate in PEM and no other. They offer AES-128-GCM and X25519
-/// only, so that all proxies compute the same. In TLS 1.2 they offer P-256 after X25519.
+/// The groups that clients offer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum OfferedGroups {
+    /// X25519. In TLS 1.2 also P-256, behind it.
+    X25519,
+    /// The hybrid, and nothing else.
+    Hybrid,
+    /// The hybrid, and X25519 for servers without it.
+    HybridFirst,
+}
+
+/// Makes the settings of clients that accept this certificate in PEM and no other. They offer AES-128-GCM and these groups
+/// only, so that all proxies compute the same.
 pub(super) fn client_config(
     certificate: &str,
     version: ClientTlsVersion,
+    groups: OfferedGroups,
     resumes: bool,
 ) -> io::Result<ClientConfig> {
-    let provider = Arc::new(narrow_provider(version));
+    let provider = Arc::new(narrow_provider(version, groups));
     let verifier = Arc::new(SampledVerifier::new(certificate, provider.clone())?);
     let mut config = ClientConfig::builder_with_provider(provider)
         .with_protocol_versions(&[version.of_rustls()])
@@ -42,8 +54,12 @@ pub(super) fn client_config(
     Ok(config)
 }
 
-fn narrow_provider(version: ClientTlsVersion) -> CryptoProvider {
-    let mut kx_groups = vec![kx_group::X25519];
+fn narrow_provider(version: ClientTlsVersion, groups: OfferedGroups) -> CryptoProvider {
+    let mut kx_groups = match groups {
+        OfferedGroups::X25519 => vec![kx_group::X25519],
+        OfferedGroups::Hybrid => vec![kx_group::X25519MLKEM768],
+        OfferedGroups::HybridFirst => vec![kx_group::X25519MLKEM768, kx_group::X25519],
+    };
     if version == ClientTlsVersion::Tls12 {
         // RFC 8422 4: a server uses an ECDSA certificate only if the client names its curve here.
         kx_groups.push(kx_group::SECP256R1);
@@ -132,7 +148,11 @@ mod verifier_tests {
 
     fn verifier() -> SampledVerifier {
         let made = rcgen::generate_simple_self_signed(vec!["bench.oarlock.test".to_owned()]).unwrap();
-        SampledVerifier::new(&made.cert.pem(), Arc::new(narrow_provider(ClientTlsVersion::Tls13))).unwrap()
+        SampledVerifier::new(
+            &made.cert.pem(),
+            Arc::new(narrow_provider(ClientTlsVersion::Tls13, OfferedGroups::X25519)),
+        )
+        .unwrap()
     }
 
     #[test]

@@ -3,15 +3,17 @@
 use std::net::SocketAddr;
 use std::time::Instant;
 
+use tokio_rustls::rustls::NamedGroup;
+
 use super::super::BenchError;
 use super::super::client::{NotReady, wait_until_answered};
 use super::super::directory::HOST;
-use super::super::handshake::ClientTlsVersion;
+use super::super::handshake::{ClientTlsGroup, ClientTlsVersion};
 use super::args::ProxyBenchArgs;
 use super::backend::ECHO;
 use super::bulk::BulkClients;
-use super::client_config::client_config;
-use super::plan::ProxyLoad;
+use super::client_config::{OfferedGroups, client_config};
+use super::plan::{ProxyLoad, ProxyName};
 use super::runtime::LoadRuntime;
 use super::turns::{ProxyCpuUse, ProxyTurn};
 use crate::tls_client::{ConnectionTally, LoadLength, TlsClient, TlsExchange};
@@ -25,6 +27,8 @@ pub(super) struct ProxyClients<'a> {
     /// The certificate in PEM.
     pub(super) certificate: &'a str,
     pub(super) version: ClientTlsVersion,
+    /// The group that is measured, where the proxy has it.
+    pub(super) group: ClientTlsGroup,
     /// The number of connections at once.
     pub(super) connections: usize,
     pub(super) length: LoadLength,
@@ -33,27 +37,56 @@ pub(super) struct ProxyClients<'a> {
 impl<'a> ProxyClients<'a> {
     pub(super) fn new(runtime: &'a LoadRuntime, certificate: &'a str, args: &ProxyBenchArgs) -> Self {
         let (connections, length) = (args.connections(), args.length());
-        Self { runtime, certificate, version: args.tls, connections, length }
+        Self { runtime, certificate, version: args.tls, group: args.group, connections, length }
     }
 
     /// Waits until a proxy answers. `is_ready` fails if it has ended.
     pub(super) fn wait_until(
         &self,
+        name: ProxyName,
         address: SocketAddr,
         is_ready: impl FnMut() -> Result<bool, BenchError>,
     ) -> Result<Result<(), NotReady>, BenchError> {
-        let client = self.client(false)?;
+        let client = self.client(name, false)?;
         self.runtime.run(async { Ok(wait_until_answered(&client, address, is_ready).await) })
+    }
+
+    /// Returns the group that a proxy chooses, by a handshake if it has a choice.
+    pub(super) fn chosen_group(
+        &self,
+        name: ProxyName,
+        address: SocketAddr,
+    ) -> Result<ClientTlsGroup, BenchError> {
+        if self.offered(name) != OfferedGroups::HybridFirst {
+            return Ok(self.group);
+        }
+        let client = self.client(name, false)?;
+        let stream = self.runtime.run(async { client.open(address).await.map_err(BenchError::Clients) })?;
+        let group = stream.get_ref().1.negotiated_key_exchange_group().map(|group| group.name());
+        Ok(match group {
+            Some(NamedGroup::X25519MLKEM768) => ClientTlsGroup::X25519MlKem768,
+            _ => ClientTlsGroup::X25519,
+        })
+    }
+
+    /// Returns the groups for a proxy: Oarlock's must have the one that is measured.
+    fn offered(&self, name: ProxyName) -> OfferedGroups {
+        match (self.group, name) {
+            (ClientTlsGroup::X25519, _) => OfferedGroups::X25519,
+            (ClientTlsGroup::X25519MlKem768, ProxyName::Own(_)) => OfferedGroups::Hybrid,
+            (ClientTlsGroup::X25519MlKem768, ProxyName::Peer(_)) => OfferedGroups::HybridFirst,
+        }
     }
 
     /// Measures a turn.
     pub(super) fn measure(
         &self,
+        name: ProxyName,
         load: ProxyLoad,
         address: SocketAddr,
         cpu_use: impl Fn() -> Result<ProxyCpuUse, BenchError>,
     ) -> Result<ProxyTurn, BenchError> {
-        let client = self.client(load == ProxyLoad::Resumed)?;
+        let client = self.client(name, load == ProxyLoad::Resumed)?;
         match load {
             ProxyLoad::Full | ProxyLoad::Resumed => {
                 self.runtime.run(self.measure_handshakes(&client, address, cpu_use))
@@ -107,8 +140,8 @@ impl<'a> ProxyClients<'a> {
         }
     }
 
-    fn client(&self, resumes: bool) -> Result<TlsClient, BenchError> {
-        let config = client_config(self.certificate, self.version, resumes).map_err(BenchError::Clients)?;
-        Ok(TlsClient::with_config(config, EXCHANGE))
+    fn client(&self, name: ProxyName, resumes: bool) -> Result<TlsClient, BenchError> {
+        let config = client_config(self.certificate, self.version, self.offered(name), resumes);
+        Ok(TlsClient::with_config(config.map_err(BenchError::Clients)?, EXCHANGE))
     }
 }

@@ -122,7 +122,10 @@ impl ProxyBench<'_> {
             let mut proxy =
                 BenchedProxy { measured: MeasuredProxy::new(name, self.args.loads().len()), stack: None };
             match ProxyStack::start(self.site, name, identity, clients) {
-                Ok(stack) => proxy.stack = Some(stack),
+                Ok(stack) => {
+                    proxy.measured.group = Some(stack.group);
+                    proxy.stack = Some(stack);
+                }
                 Err(error) => proxy.leave_out(error)?,
             }
             proxies.push(proxy);

@@ -6,7 +6,7 @@ use oarlock_measure::statistics::median;
 use serde::Serialize;
 
 use super::super::BenchError;
-use super::super::handshake::ClientTlsVersion;
+use super::super::handshake::{ClientTlsGroup, ClientTlsVersion};
 use super::super::plan::ServerKeyKind;
 use super::args::ProxyBenchArgs;
 use super::plan::{ProxyLoad, ProxyName};
@@ -16,6 +16,8 @@ use super::turns::{ProxyRatio, ProxyTurn, ratio};
 #[derive(Clone, Debug)]
 pub(super) struct MeasuredProxy {
     pub(super) name: ProxyName,
+    /// The group of its handshakes. None if it was never measured.
+    pub(super) group: Option<ClientTlsGroup>,
     /// The turns of each load.
     pub(super) turns: Vec<Vec<ProxyTurn>>,
     /// The reason why the proxy could not be measured, or not to the end.
@@ -37,6 +39,8 @@ pub(super) struct ProxyRow {
     pub(super) key: ServerKeyKind,
     pub(super) load: ProxyLoad,
     pub(super) tls: ClientTlsVersion,
+    /// The group that the proxy chose.
+    pub(super) group: Option<ClientTlsGroup>,
     /// The number of workers of the proxy.
     pub(super) threads: u32,
     pub(super) connections: usize,
@@ -70,7 +74,7 @@ pub(super) struct ProxyRow {
 
 impl MeasuredProxy {
     pub(super) fn new(name: ProxyName, loads: usize) -> Self {
-        Self { name, turns: vec![Vec::new(); loads], why_not: None }
+        Self { name, group: None, turns: vec![Vec::new(); loads], why_not: None }
     }
 
     /// Adds a turn of the load with this index.
@@ -106,6 +110,7 @@ impl ProxyRow {
             key,
             load,
             tls: args.tls,
+            group: proxy.group,
             threads: 1,
             connections: args.connections(),
             turns: turns.len(),

@@ -12,6 +12,7 @@ use super::super::BenchError;
 use super::super::client::NotReady;
 use super::super::cryptoserver::start_cryptoserver;
 use super::super::directory::{HOST, ServerIdentity, make_directory, write};
+use super::super::handshake::ClientTlsGroup;
 use super::super::plan::BenchProgram;
 use super::super::process::ServerProcess;
 use super::clients::ProxyClients;
@@ -37,6 +38,8 @@ pub(super) struct ProxyStack {
     server: ServerProcess,
     cryptoserver: Option<ServerProcess>,
     address: SocketAddr,
+    /// The group of its handshakes.
+    pub(super) group: ClientTlsGroup,
 }
 
 impl ProxyStack {
@@ -61,9 +64,9 @@ impl ProxyStack {
         let log = directory.join("proxy.log");
         let server = ServerProcess::start(name.program(), &mut command, log, site.cores)?;
         let address = (Ipv4Addr::LOCALHOST, port).into();
-        let mut stack = Self { name, server, cryptoserver, address };
-        match clients.wait_until(address, || stack.check().map(|()| true))? {
-            Ok(()) => Ok(stack),
+        let mut stack = Self { name, server, cryptoserver, address, group: clients.group };
+        match clients.wait_until(name, address, || stack.check().map(|()| true))? {
+            Ok(()) => Ok(Self { group: clients.chosen_group(name, address)?, ..stack }),
             Err(NotReady::Server(error)) => Err(error),
             Err(NotReady::Client(reason)) => Err(stack.failure(reason)),
         }
@@ -75,7 +78,7 @@ impl ProxyStack {
         clients: &ProxyClients<'_>,
         load: ProxyLoad,
     ) -> Result<ProxyTurn, BenchError> {
-        let turn = clients.measure(load, self.address, || self.cpu_use());
+        let turn = clients.measure(self.name, load, self.address, || self.cpu_use());
         // A proxy that has ended explains more than its connections do.
         if !matches!(turn, Err(BenchError::Interrupted)) {
             self.check()?;

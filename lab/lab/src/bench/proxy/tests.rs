@@ -9,6 +9,7 @@ use std::time::Duration;
 use clap::{Parser, ValueEnum};
 
 use super::super::directory::BenchDirectory;
+use super::super::handshake::ClientTlsGroup;
 use super::super::plan::ServerKeyKind;
 use super::args::ProxyBenchArgs;
 use super::backend::{ECHO, PlainBackend, WRITE_LEN, bulk_request};
@@ -41,7 +42,7 @@ fn turn(amount: u64, proxy_us: u64, resumed: u64) -> ProxyTurn {
 }
 
 fn measured(name: ProxyName, turns: Vec<Vec<ProxyTurn>>) -> MeasuredProxy {
-    MeasuredProxy { name, turns, why_not: None }
+    MeasuredProxy { name, group: Some(ClientTlsGroup::X25519), turns, why_not: None }
 }
 
 /// Two proxies in two turns of two loads, and one that is absent.
@@ -85,6 +86,23 @@ hitch rsa2048: it resumes no session of TLS 1.3
 ";
     assert_eq!(text::to_text(&args, &rows, false), expected);
     assert!(report::check(&rows).is_ok());
+}
+
+#[test]
+fn a_report_of_a_hybrid_says_what_each_proxy_chose() {
+    let args = args(&["--loads", "full,resumed", "--group", "x25519mlkem768"]);
+    let mut proxies = sample();
+    proxies[0].group = Some(ClientTlsGroup::X25519MlKem768);
+    let rows = report::rows(&args, ServerKeyKind::Rsa2048, &proxies);
+    let text = text::to_text(&args, &rows, false);
+    for line in
+        ["oarlock-lanes  rsa2048  full     X25519MLKEM768 ", "hitch          rsa2048  full     X25519 "]
+    {
+        assert!(text.contains(line), "{text}");
+    }
+    let json = serde_json::to_value(&rows).unwrap();
+    assert_eq!((&json[0]["group"], &json[1]["group"]), (&"x25519mlkem768".into(), &"x25519".into()));
+    assert!(json[2]["group"].is_null(), "an absent proxy has none");
 }
 
 #[test]

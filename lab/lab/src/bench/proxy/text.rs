@@ -3,6 +3,7 @@
 use oarlock_measure::plot::BarChart;
 use oarlock_terminal::table::{CellAlign, CellTone, TableCell, TextTable, count, duration, si};
 
+use super::super::handshake::ClientTlsGroup;
 use super::args::ProxyBenchArgs;
 use super::plan::{ProxyLoad, ProxyName};
 use super::report::{AmountUnit, ProxyRow};
@@ -18,7 +19,7 @@ pub(super) fn to_text(args: &ProxyBenchArgs, rows: &[ProxyRow], in_colour: bool)
         count(args.connections() as u64, "connection"),
         count(args.turns.into(), "turn")
     );
-    let mut text = heading + &rates(rows).render(in_colour);
+    let mut text = heading + &rates(args, rows).render(in_colour);
     if let Some(table) = ratios(rows) {
         text += "\nRatio of rates per CPU second: the median over turns, the lowest and the highest turn\n";
         text += &table.render(in_colour);
@@ -30,13 +31,18 @@ pub(super) fn to_text(args: &ProxyBenchArgs, rows: &[ProxyRow], in_colour: bool)
     text
 }
 
-fn rates(rows: &[ProxyRow]) -> TextTable {
-    let mut table = TextTable::with_columns(
-        ["proxy", "key", "load"],
-        ["amount", "/CPU s", "CPU each", "core", "p50", "resumed", "errors"],
-    );
+fn rates(args: &ProxyBenchArgs, rows: &[ProxyRow]) -> TextTable {
+    let shows_group = args.group != ClientTlsGroup::X25519;
+    let words = ["proxy", "key", "load"].into_iter().chain(shows_group.then_some("exchange"));
+    let numbers = ["amount", "/CPU s", "CPU each", "core", "p50", "resumed", "errors"];
+    let words = words.map(|name| (name, CellAlign::Left));
+    let mut table = TextTable::new(words.chain(numbers.map(|name| (name, CellAlign::Right))));
     for row in rows {
-        let names = [row.proxy.to_string().into(), row.key.to_string().into(), row.load.to_string().into()];
+        let mut names: Vec<TableCell> =
+            vec![row.proxy.to_string().into(), row.key.to_string().into(), row.load.to_string().into()];
+        if shows_group {
+            names.push(row.group.map_or_else(String::new, |group| group.name().to_owned()).into());
+        }
         let cells = match row.available {
             true => measured_cells(row),
             false => vec![TableCell::toned("absent", CellTone::Bad)],
