@@ -8,6 +8,8 @@ use oarlock_network::{HostName, LogLimit};
 use oarlock_service_kit::ServiceClock;
 use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
+use rustls::{NamedGroup, SignatureScheme};
+use smallvec::SmallVec;
 use tracing::warn;
 
 use super::CertificateTable;
@@ -29,7 +31,8 @@ impl ResolvesServerCert for CertificateResolver {
         let name = hello.server_name().map(HostName::new);
         // The time is asked here, so that a certificate which begins or ends changes the choice without a reload.
         let now_s = self.clock.signed_now_s();
-        let entry = self.table.find(name.as_ref(), hello.signature_schemes(), now_s)?;
+        let schemes = usable_schemes(&hello);
+        let entry = self.table.find(name.as_ref(), &schemes, now_s)?;
         if !entry.validity.contains(now_s) {
             self.without_valid.fetch_add(1, Ordering::Relaxed);
             if let Some(suppressed) = INVALID.admit() {
@@ -39,4 +42,32 @@ impl ResolvesServerCert for CertificateResolver {
         }
         Some(Arc::clone(&entry.key))
     }
+}
+
+/// Returns the schemes of a client without those of ML-DSA if it may speak TLS 1.2.
+///
+/// ML-DSA is for TLS 1.3, and rustls shows no versions here. A client of TLS 1.2 may list its suites and schemes of
+/// TLS 1.3 nevertheless, as rustls does, but no groups of ML-KEM: they are for TLS 1.3 too.
+fn usable_schemes(hello: &ClientHello<'_>) -> SmallVec<[SignatureScheme; 24]> {
+    let has_ml_kem = hello.named_groups().unwrap_or_default().iter().any(|group| is_ml_kem(*group));
+    let schemes = hello.signature_schemes().iter().copied();
+    schemes.filter(|scheme| has_ml_kem || !is_ml_dsa(*scheme)).collect()
+}
+
+fn is_ml_dsa(scheme: SignatureScheme) -> bool {
+    matches!(scheme, SignatureScheme::ML_DSA_44 | SignatureScheme::ML_DSA_65 | SignatureScheme::ML_DSA_87)
+}
+
+/// True for a group of ML-KEM, hybrid or not. RFC 10024, draft-ietf-tls-mlkem.
+fn is_ml_kem(group: NamedGroup) -> bool {
+    // The last one is SecP384r1MLKEM1024, which rustls has no name for.
+    matches!(
+        group,
+        NamedGroup::X25519MLKEM768
+            | NamedGroup::secp256r1MLKEM768
+            | NamedGroup::MLKEM512
+            | NamedGroup::MLKEM768
+            | NamedGroup::MLKEM1024
+            | NamedGroup::Unknown(0x11ed)
+    )
 }
