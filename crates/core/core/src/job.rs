@@ -101,8 +101,8 @@ impl<'a> Job<'a> {
         Self::with_scheme(scheme, key, Input::Message(peer), &[])
     }
 
-    /// Computes the encapsulation key of an ML-KEM private key that holds its seed, such as an ephemeral key without its
-    /// public half. FIPS 203 algorithm 16.
+    /// Computes the encapsulation key of an ML-KEM private key that holds its seed, such as an ephemeral key without
+    /// its public half. FIPS 203 algorithm 16.
     #[must_use]
     pub fn encapsulation_key(key: &'a Key) -> Self {
         Self::with_scheme(Scheme::MlKemKeygen { set: ml_kem_set(key) }, key, Input::Message(&[]), &[])

@@ -28,8 +28,8 @@ const P384_SCHEMES: [(SignatureScheme, SigningScheme); 1] =
     [(SignatureScheme::ECDSA_NISTP384_SHA384, SigningScheme::ECDSA_P384_SHA384_DER)];
 const ED25519_SCHEMES: [(SignatureScheme, SigningScheme); 1] =
     [(SignatureScheme::ED25519, SigningScheme::ED25519)];
-/// draft-ietf-tls-mldsa: over the message itself, without a context. rustls uses them in TLS 1.3 only, as no cipher suite
-/// of TLS 1.2 names them.
+/// draft-ietf-tls-mldsa: over the message itself, without a context. rustls uses them in TLS 1.3 only, as no cipher
+/// suite of TLS 1.2 names them.
 const ML_DSA_44_SCHEMES: [(SignatureScheme, SigningScheme); 1] =
     [(SignatureScheme::ML_DSA_44, SigningScheme::ML_DSA_44)];
 const ML_DSA_65_SCHEMES: [(SignatureScheme, SigningScheme); 1] =

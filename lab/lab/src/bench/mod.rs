@@ -163,8 +163,8 @@ impl TlsBench<'_> {
         Ok(turns::rows(name, self.args, &turns))
     }
 
-    /// Returns the group of the row's default provider: the one that was asked for, or X25519 with a note if the server's
-    /// OpenSSL lacks it.
+    /// Returns the group of the row's default provider: the one that was asked for, or X25519 with a note if the
+    /// server's OpenSSL lacks it.
     fn default_group(&self, name: TlsRowName) -> Result<ClientTlsGroup, BenchError> {
         let (group, program) = (self.args.handshake().group, name.program());
         if group == ClientTlsGroup::X25519 {

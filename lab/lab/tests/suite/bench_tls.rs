@@ -130,7 +130,7 @@ fn libssl() -> Option<String> {
     found
 }
 
-/// rustls with AWS-LC alone is a row of the group, whatever OpenSSL has.
+/// rustls with AWS-LC alone is a row of the group, also beside an OpenSSL that has it.
 #[test]
 fn rustls_is_measured_with_the_group() {
     let (Some(module), Some(libssl)) = (module(), libssl()) else { return };

@@ -31,8 +31,8 @@ pub(super) enum OfferedGroups {
     HybridFirst,
 }
 
-/// Makes the settings of clients that accept this certificate in PEM and no other. They offer AES-128-GCM and these groups
-/// only, so that all proxies compute the same.
+/// Makes the settings of clients that accept this certificate in PEM and no other. They offer AES-128-GCM and these
+/// groups only, so that all proxies compute the same.
 pub(super) fn client_config(
     certificate: &str,
     version: ClientTlsVersion,
