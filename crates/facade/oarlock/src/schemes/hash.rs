@@ -4,7 +4,7 @@ use aws_lc_rs::{digest, hmac};
 use oarlock_core::{DigestAlg, Input, Job, JobError, OwnedJob};
 use zeroize::Zeroize;
 
-use super::{MAX_MODULUS_LEN, lattice};
+use super::{MAX_MODULUS_LEN, check_context, lattice};
 
 /// A digest algorithm with the constants that schemes need.
 pub(crate) struct Digester {
@@ -54,9 +54,10 @@ impl Digester {
 /// message itself stays with the caller.
 ///
 /// # Errors
-/// [`JobError::Length`] if a given digest has the wrong length; [`JobError::Unsupported`] for a digest in a scheme that
-/// takes messages.
+/// [`JobError::Length`] if a given digest or context has the wrong length; [`JobError::Unsupported`] for a digest in a
+/// scheme that takes messages.
 pub fn to_digested(job: &Job<'_>) -> Result<OwnedJob, JobError> {
+    check_context(job)?;
     if let Some(alg) = job.scheme.message_digest() {
         let digest = Digester::from_alg(alg)?.digest(job)?;
         return Ok(with_digest(job, digest.as_ref()));

@@ -86,7 +86,6 @@ fn message_representative(
     variant: MlDsaVariant,
     shape: Shape,
 ) -> Result<[u8; MlDsaSet::MU_LEN], JobError> {
-    check_context(job)?;
     let fault = |fault| engine_failure(shape, fault);
     match variant {
         MlDsaVariant::Pure => {
@@ -102,17 +101,6 @@ fn message_representative(
         }
         MlDsaVariant::ExternalMu => given_mu(job.input),
     }
-}
-
-/// Checks that a context is there only for a scheme that takes one, and is at most 255 bytes long. FIPS 204 algorithm
-/// 2, step 1.
-fn check_context(job: &Job<'_>) -> Result<(), JobError> {
-    let max = if job.scheme.takes_context() { MlDsaSet::MAX_CONTEXT_LEN } else { 0 };
-    if job.context.len() <= max {
-        return Ok(());
-    }
-    let expected = format!("at most {max} with {}", job.scheme);
-    Err(JobError::Length { what: "context", expected, found: job.context.len() })
 }
 
 /// Returns the digest or mu of an ML-DSA job that is not over the message itself, and `None` for every other job.

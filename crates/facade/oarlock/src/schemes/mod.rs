@@ -91,8 +91,8 @@ impl<'j, 'a> ShapedJob<'j, 'a> {
 /// Appends the job's raw operation to `set`, which is unchanged on an error.
 ///
 /// # Errors
-/// [`JobError::Length`] if a digest is not as long as the scheme's, or the modulus too short for
-/// the encoding; [`JobError::Rejected`] if a peer's signature or ciphertext has the wrong form;
+/// [`JobError::Length`] if a digest is not as long as the scheme's, a context too long for it, or the modulus too short
+/// for the encoding; [`JobError::Rejected`] if a peer's signature or ciphertext has the wrong form;
 /// [`JobError::Malformed`] if `set` is of another shape; [`JobError::EngineFailed`] without random bytes.
 pub fn prepare(
     shaped: &ShapedJob<'_, '_>,
@@ -103,6 +103,7 @@ pub fn prepare(
     if shaped.shape != set.shape() {
         return Err(JobError::Malformed { what: "the job belongs into a set of another shape" });
     }
+    check_context(job)?;
     match job.scheme {
         Scheme::RsaPkcs1Sign { digest } => rsa_pkcs1::lower_sign(job, Digester::from_alg(digest)?, set),
         Scheme::RsaPkcs1Verify { digest } => rsa_pkcs1::lower_verify(job, Digester::from_alg(digest)?, set),
@@ -135,6 +136,20 @@ pub fn prepare(
         Scheme::MlDsaVerify { variant, .. } => lattice::lower_verify(job, variant, set),
         _ => Err(JobError::Unsupported { wanted: job.scheme.to_string() }),
     }
+}
+
+/// Checks that a context is there only for a scheme that takes one, and is at most 255 bytes long. FIPS 204 algorithm
+/// 2, step 1.
+fn check_context(job: &Job<'_>) -> Result<(), JobError> {
+    if job.context.is_empty() {
+        return Ok(());
+    }
+    let max = if job.scheme.takes_context() { MlDsaSet::MAX_CONTEXT_LEN } else { 0 };
+    if job.context.len() <= max {
+        return Ok(());
+    }
+    let expected = format!("at most {max} with {}", job.scheme);
+    Err(JobError::Length { what: "context", expected, found: job.context.len() })
 }
 
 /// The integer whose root an RSA signature of the job is, at the modulus's width; only the public half of the key is
