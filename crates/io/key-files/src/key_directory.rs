@@ -348,7 +348,12 @@ impl KeyMaterial {
     pub fn is_private(&self) -> bool {
         !matches!(
             self.key().kind(),
-            KeyKind::RsaPublic(_) | KeyKind::EcPublic(_) | KeyKind::Ed25519Public | KeyKind::X25519Public
+            KeyKind::RsaPublic(_)
+                | KeyKind::EcPublic(_)
+                | KeyKind::Ed25519Public
+                | KeyKind::X25519Public
+                | KeyKind::MlKemPublic(_)
+                | KeyKind::MlDsaPublic(_)
         )
     }
 }
