@@ -54,7 +54,8 @@ impl AnswerCheck {
             Self::Rsa => job.key.rsa_public().is_some(),
             Self::Signatures => true,
         };
-        is_wanted.then(|| Job::verify(scheme, &job.key, job.as_job().input, answer))
+        let asked = job.as_job();
+        is_wanted.then(|| Job::verify(scheme, &job.key, asked.input, answer).context(asked.context))
     }
 }
 
@@ -64,7 +65,10 @@ pub(crate) fn is_deterministic(scheme: Scheme) -> bool {
     match scheme {
         // A salt of length zero leaves nothing random.
         Scheme::RsaPssSign { salt_len, .. } => salt_len == 0,
-        Scheme::EcdsaSign { nonce, .. } => nonce == NonceRule::Deterministic,
+        Scheme::EcdsaSign { nonce, .. } | Scheme::MlDsaSign { nonce, .. } => {
+            nonce == NonceRule::Deterministic
+        }
+        Scheme::MlKemEncaps { .. } => false,
         _ => true,
     }
 }

@@ -46,6 +46,14 @@ pub enum WireError {
         /// The field.
         what: &'static str,
     },
+    /// A field is set that another field makes meaningless.
+    #[error("{what} is set, and has no meaning with {with}")]
+    Unused {
+        /// The field.
+        what: &'static str,
+        /// The value of the other field.
+        with: &'static str,
+    },
     /// A number exceeds its maximum.
     #[error("{what}: {found} is more than {bound}")]
     TooMany {

@@ -15,12 +15,15 @@ use crate::{MessageLimits, WireError};
 pub struct JobColumns<'a> {
     count: usize,
     schemes: Vec<WireScheme>,
+    max_output_bytes: usize,
     scheme_of: WireBytes<'a>,
     key_of: WireNumbers<'a>,
     inputs: &'a [u8],
     input_lens: WireNumbers<'a>,
     seconds: &'a [u8],
     second_lens: WireNumbers<'a>,
+    contexts: &'a [u8],
+    context_lens: WireNumbers<'a>,
 }
 
 /// One job of a message.
@@ -36,6 +39,8 @@ pub struct WireJob<'a> {
     pub input: Input<'a>,
     /// The second input: the signature to verify, or the label.
     pub second: &'a [u8],
+    /// The context of an ML-DSA signature, of any length: the scheme checks it.
+    pub context: &'a [u8],
 }
 
 impl<'a> JobColumns<'a> {
@@ -58,15 +63,24 @@ impl<'a> JobColumns<'a> {
         let second_lens = WireNumbers::read(&message.second_lens, count, "second_lens")?;
         check_total(&message.inputs, &input_lens, count, "inputs")?;
         check_total(&message.seconds, &second_lens, count, "seconds")?;
+        let context_lens = WireNumbers::read(&message.context_lens, count, "context_lens")?;
+        check_total(&message.contexts, &context_lens, count, "contexts")?;
+        // A message of a few bytes may ask for many times its length. Outputs whose length only the key says are bounded
+        // by the number of jobs.
+        let max_output_bytes = max_output_bytes(&schemes, &scheme_of, count);
+        limits.bytes("bytes of outputs", u32::try_from(max_output_bytes).unwrap_or(u32::MAX))?;
         Ok(Self {
             count,
             schemes,
+            max_output_bytes,
             scheme_of,
             key_of: WireNumbers::read(&message.key_of, count, "key_of")?,
             inputs: &message.inputs,
             input_lens,
             seconds: &message.seconds,
             second_lens,
+            contexts: &message.contexts,
+            context_lens,
         })
     }
 
@@ -82,10 +96,16 @@ impl<'a> JobColumns<'a> {
         self.count == 0
     }
 
+    /// Returns the maximum bytes of all outputs together whose length the scheme bounds: those of ML-DSA and ML-KEM.
+    #[must_use]
+    pub fn max_output_bytes(&self) -> usize {
+        self.max_output_bytes
+    }
+
     /// Returns the jobs in order.
     pub fn iter(&self) -> impl Iterator<Item = WireJob<'a>> + '_ {
         // The lengths add up, as `read` has checked, so each job gets exactly its bytes.
-        let (mut inputs, mut seconds) = (self.inputs, self.seconds);
+        let (mut inputs, mut seconds, mut contexts) = (self.inputs, self.seconds, self.contexts);
         (0..self.count).map(move |index| {
             let input = split_prefix(&mut inputs, self.input_lens.at(index));
             let scheme_index = self.scheme_of.at(index);
@@ -96,6 +116,7 @@ impl<'a> JobColumns<'a> {
                 handle: self.key_of.at(index),
                 input: if scheme.takes_digest() { Input::Digest(input) } else { Input::Message(input) },
                 second: split_prefix(&mut seconds, self.second_lens.at(index)),
+                context: split_prefix(&mut contexts, self.context_lens.at(index)),
             }
         })
     }
@@ -108,7 +129,7 @@ impl<'a> WireJob<'a> {
     where
         'a: 'j,
     {
-        Job::with_scheme(self.scheme.with(key.kind()), key, self.input, self.second)
+        Job::with_scheme(self.scheme.with(key.kind()), key, self.input, self.second).context(self.context)
     }
 }
 
@@ -117,6 +138,15 @@ impl std::fmt::Debug for WireJob<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "JobRow({:?}, key {}, {:?})", self.scheme, self.handle, self.input)
     }
+}
+
+/// Returns the sum of the outputs whose length is bounded by the scheme. The indices of schemes have been checked.
+fn max_output_bytes(schemes: &[WireScheme], scheme_of: &WireBytes<'_>, count: usize) -> usize {
+    let lens: Vec<usize> = schemes.iter().map(|scheme| scheme.max_output_len()).collect();
+    if lens.iter().all(|len| *len == 0) {
+        return 0;
+    }
+    (0..count).map(|index| lens[usize::from(scheme_of.at(index))]).sum()
 }
 
 /// Checks that the lengths of a column add up to its bytes.
@@ -152,13 +182,19 @@ pub fn write<'a>(
     let count_field =
         u32::try_from(count).map_err(|_| WireError::TooMany { what: "jobs", found: count as u64, bound })?;
     let (mut schemes, mut scheme_of) = (Vec::new(), Vec::with_capacity(count));
-    let (mut inputs, mut seconds) = (BytesMut::new(), BytesMut::new());
+    let (mut inputs, mut seconds, mut contexts) = (BytesMut::new(), BytesMut::new(), BytesMut::new());
     for (job, _) in jobs.clone() {
         let scheme = proto::Scheme { takes_digest: job.input.is_digest(), ..scheme::write(job.scheme)? };
         scheme_of.push(find_or_add_scheme(scheme, &mut schemes)?);
         inputs.extend_from_slice(job.input.bytes());
         seconds.extend_from_slice(job.second);
+        contexts.extend_from_slice(job.context);
     }
+    // Most jobs have neither a second input nor a context.
+    let lens = |column: &BytesMut, len: fn(&Job<'a>) -> usize| match column.is_empty() {
+        true => Bytes::new(),
+        false => write_numbers(jobs.clone().map(|(job, _)| len(&job) as u32)),
+    };
     Ok(proto::Jobs {
         count: count_field,
         schemes,
@@ -166,15 +202,34 @@ pub fn write<'a>(
         key_of: write_numbers(jobs.clone().map(|(_, handle)| handle)),
         inputs: inputs.freeze(),
         input_lens: write_numbers(jobs.clone().map(|(job, _)| job.input.len() as u32)),
-        // Most jobs have no second input.
-        second_lens: if seconds.is_empty() {
-            Bytes::new()
-        } else {
-            write_numbers(jobs.map(|(job, _)| job.second.len() as u32))
-        },
+        second_lens: lens(&seconds, |job| job.second.len()),
         seconds: seconds.freeze(),
         timeout_us: 0,
+        context_lens: lens(&contexts, |job| job.context.len()),
+        contexts: contexts.freeze(),
     })
+}
+
+/// Splits jobs into messages whose outputs a server accepts, as [`JobColumns::read`] checks them.
+#[cfg(feature = "grpc")]
+pub(crate) fn split_by_outputs<'j, 'a>(
+    mut jobs: &'j [(Job<'a>, u32)],
+    limits: &MessageLimits,
+) -> Vec<&'j [(Job<'a>, u32)]> {
+    let max = limits.max_output_bytes as usize;
+    let mut parts = Vec::new();
+    while !jobs.is_empty() {
+        let mut bytes = 0;
+        let fitting = jobs.iter().take_while(|(job, _)| {
+            bytes += scheme::max_output_len(job.scheme);
+            bytes <= max
+        });
+        // A job alone is sent in any case, and the server decides about it.
+        let (part, rest) = jobs.split_at(fitting.count().max(1));
+        parts.push(part);
+        jobs = rest;
+    }
+    parts
 }
 
 /// Returns the index of a scheme among the schemes of a message, and appends it if it is new.

@@ -2,14 +2,14 @@
 
 use std::fmt::Display;
 
-use oarlock::{Curve, KeyKind};
+use oarlock::{Curve, KeyKind, MlDsaSet, MlDsaVariant, MlKemSet, PreHash};
 use oarlock::{DigestAlg, EcdsaEncoding, NonceRule, SaltLength, Scheme};
 
 use crate::WireError;
-use crate::proto::scheme::Kind;
+use crate::proto::scheme::{self, Kind};
 use crate::proto::{self, Digest};
 
-/// A scheme of a message. The curve is not part of it: the key has it.
+/// A scheme of a message. The curve or parameter set is not part of it: the key has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct WireScheme {
     family: WireSchemeKind,
@@ -22,13 +22,17 @@ enum WireSchemeKind {
     EcdsaSign { digest: DigestAlg, encoding: EcdsaEncoding, nonce: NonceRule },
     EcdsaVerify { digest: DigestAlg, encoding: EcdsaEncoding },
     Ecdh,
+    MlDsaSign { variant: MlDsaVariant, nonce: NonceRule },
+    MlDsaVerify { variant: MlDsaVariant },
+    MlKemEncaps,
+    MlKemDecaps,
 }
 
 impl WireScheme {
     /// Reads a scheme.
     ///
     /// # Errors
-    /// A value is not known here, or missing.
+    /// A value is not known here, missing, or set for a scheme that does not use it.
     pub fn read(message: &proto::Scheme) -> Result<Self, WireError> {
         let kind = parse_enum::<Kind>("scheme", message.kind)?;
         let digest = || digest(message.digest)?.ok_or(WireError::Missing { what: "digest" });
@@ -53,8 +57,7 @@ impl WireScheme {
                 WireSchemeKind::Whole(Scheme::RsaOaepDecrypt { digest: digest()?, mgf: mgf()? })
             }
             Kind::EcdsaSign => {
-                let nonce =
-                    if message.is_deterministic { NonceRule::Deterministic } else { NonceRule::Hedged };
+                let nonce = nonce_rule(message);
                 WireSchemeKind::EcdsaSign { digest: digest()?, encoding: encoding()?, nonce }
             }
             Kind::EcdsaVerify => WireSchemeKind::EcdsaVerify { digest: digest()?, encoding: encoding()? },
@@ -62,6 +65,12 @@ impl WireScheme {
             Kind::Ed25519Verify => WireSchemeKind::Whole(Scheme::Ed25519Verify),
             Kind::X25519 => WireSchemeKind::Whole(Scheme::X25519),
             Kind::Ecdh => WireSchemeKind::Ecdh,
+            Kind::MlDsaSign => {
+                WireSchemeKind::MlDsaSign { variant: variant(message)?, nonce: nonce_rule(message) }
+            }
+            Kind::MlDsaVerify => WireSchemeKind::MlDsaVerify { variant: variant(message)? },
+            Kind::MlKemEncaps => WireSchemeKind::MlKemEncaps,
+            Kind::MlKemDecaps => WireSchemeKind::MlKemDecaps,
         };
         Ok(Self { family, takes_digest: message.takes_digest })
     }
@@ -72,14 +81,29 @@ impl WireScheme {
         self.takes_digest
     }
 
-    /// Returns the scheme for a key of this kind. For a key without a curve this is a scheme that the accelerator
-    /// refuses for it.
+    /// Returns the maximum length of an output, or zero if only the key says so.
+    #[must_use]
+    pub fn max_output_len(self) -> usize {
+        max_output_len(self.with(KeyKind::Secret(0)))
+    }
+
+    /// Returns the scheme for a key of this kind. For a key without a curve or parameter set this is a scheme that the
+    /// accelerator refuses for it.
     #[must_use]
     pub fn with(self, kind: KeyKind) -> Scheme {
+        // For a key of another kind, the job then fails with an error about the key, which says more than an unknown
+        // curve or set.
         let curve = match kind {
             KeyKind::EcPrivate(curve) | KeyKind::EcPublic(curve) => curve,
-            // The job then fails with an error about the key, which says more than an unknown curve.
             _ => Curve::P256,
+        };
+        let ml_kem_set = match kind {
+            KeyKind::MlKemPrivate(set) | KeyKind::MlKemPublic(set) => set,
+            _ => MlKemSet::MlKem768,
+        };
+        let ml_dsa_set = match kind {
+            KeyKind::MlDsaPrivate(set) | KeyKind::MlDsaPublic(set) => set,
+            _ => MlDsaSet::MlDsa65,
         };
         match self.family {
             WireSchemeKind::Whole(scheme) => scheme,
@@ -90,6 +114,12 @@ impl WireScheme {
                 Scheme::EcdsaVerify { curve, digest, encoding }
             }
             WireSchemeKind::Ecdh => Scheme::Ecdh { curve },
+            WireSchemeKind::MlDsaSign { variant, nonce } => {
+                Scheme::MlDsaSign { set: ml_dsa_set, variant, nonce }
+            }
+            WireSchemeKind::MlDsaVerify { variant } => Scheme::MlDsaVerify { set: ml_dsa_set, variant },
+            WireSchemeKind::MlKemEncaps => Scheme::MlKemEncaps { set: ml_kem_set },
+            WireSchemeKind::MlKemDecaps => Scheme::MlKemDecaps { set: ml_kem_set },
         }
     }
 }
@@ -135,10 +165,32 @@ pub fn write(scheme: Scheme) -> Result<proto::Scheme, WireError> {
         Scheme::Ed25519Verify => put(Kind::Ed25519Verify, None, None)?,
         Scheme::X25519 => put(Kind::X25519, None, None)?,
         Scheme::Ecdh { .. } => put(Kind::Ecdh, None, None)?,
+        Scheme::MlDsaSign { variant, nonce, .. } => {
+            put(Kind::MlDsaSign, None, None)?;
+            put_variant(variant, &mut message);
+            message.is_deterministic = nonce == NonceRule::Deterministic;
+        }
+        Scheme::MlDsaVerify { variant, .. } => {
+            put(Kind::MlDsaVerify, None, None)?;
+            put_variant(variant, &mut message);
+        }
+        Scheme::MlKemEncaps { .. } => put(Kind::MlKemEncaps, None, None)?,
+        Scheme::MlKemDecaps { .. } => put(Kind::MlKemDecaps, None, None)?,
         // The enum may grow before the protocol does.
         other => return Err(unknown_name("scheme", &other)),
     }
     Ok(message)
+}
+
+/// Returns the maximum length of an output of ML-DSA or ML-KEM with any parameter set, because a server reads a message
+/// before it looks at the keys. Zero for other schemes.
+pub(crate) fn max_output_len(scheme: Scheme) -> usize {
+    match scheme {
+        Scheme::MlDsaSign { .. } => MlDsaSet::MlDsa87.signature_len(),
+        Scheme::MlKemEncaps { .. } => MlKemSet::MlKem1024.ciphertext_len() + MlKemSet::SECRET_LEN,
+        Scheme::MlKemDecaps { .. } => MlKemSet::SECRET_LEN,
+        _ => 0,
+    }
 }
 
 /// Returns the error of a value that is newer than the protocol.
@@ -148,6 +200,46 @@ pub(crate) fn unknown_name(what: &'static str, found: &impl Display) -> WireErro
 
 fn parse_enum<E: TryFrom<i32>>(what: &'static str, value: i32) -> Result<E, WireError> {
     E::try_from(value).map_err(|_| WireError::Unknown { what, value })
+}
+
+fn nonce_rule(message: &proto::Scheme) -> NonceRule {
+    if message.is_deterministic { NonceRule::Deterministic } else { NonceRule::Hedged }
+}
+
+/// Reads the variant of ML-DSA. A digest that the variant does not use is refused: the client would otherwise believe
+/// that it signs a digest.
+fn variant(message: &proto::Scheme) -> Result<MlDsaVariant, WireError> {
+    let unused = |what, with| Err(WireError::Unused { what, with });
+    if message.digest != i32::from(Digest::Unspecified) {
+        return unused("digest", "ML-DSA, whose digest is pre_hash");
+    }
+    let digest = pre_hash(message.pre_hash)?;
+    match (parse_enum("ML-DSA variant", message.ml_dsa_variant)?, digest) {
+        (scheme::MlDsaVariant::PreHash, None) => Err(WireError::Missing { what: "pre_hash" }),
+        (scheme::MlDsaVariant::PreHash, Some(digest)) => Ok(MlDsaVariant::PreHash(digest)),
+        (scheme::MlDsaVariant::Pure, None) => Ok(MlDsaVariant::Pure),
+        (scheme::MlDsaVariant::ExternalMu, None) => Ok(MlDsaVariant::ExternalMu),
+        (scheme::MlDsaVariant::Pure, Some(_)) => unused("pre_hash", "the variant PURE"),
+        (scheme::MlDsaVariant::ExternalMu, Some(_)) => unused("pre_hash", "the variant EXTERNAL_MU"),
+    }
+}
+
+/// Reads the digest of HashML-DSA, whose number is that of its object identifier.
+fn pre_hash(value: i32) -> Result<Option<PreHash>, WireError> {
+    let number = parse_enum::<scheme::PreHash>("pre-hash digest", value)? as i32;
+    Ok(PreHash::ALL.into_iter().find(|digest| i32::from(digest.last_arc()) == number))
+}
+
+fn put_variant(variant: MlDsaVariant, message: &mut proto::Scheme) {
+    let kind = match variant {
+        MlDsaVariant::Pure => scheme::MlDsaVariant::Pure,
+        MlDsaVariant::PreHash(digest) => {
+            message.pre_hash = digest.last_arc().into();
+            scheme::MlDsaVariant::PreHash
+        }
+        MlDsaVariant::ExternalMu => scheme::MlDsaVariant::ExternalMu,
+    };
+    message.ml_dsa_variant = kind.into();
 }
 
 fn digest(value: i32) -> Result<Option<DigestAlg>, WireError> {

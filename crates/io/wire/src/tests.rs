@@ -1,6 +1,7 @@
 use bytes::{Bytes, BytesMut};
 use oarlock::{
-    AeadAlg, BlockCipher, Column, Curve, Fingerprint, FpeAlg, KeyKind, KeySource, MacAlg, WrapAlg,
+    AeadAlg, BlockCipher, Column, Curve, Fingerprint, FpeAlg, KeyKind, KeySource, MacAlg, MlDsaSet,
+    MlDsaVariant, MlKemSet, PreHash, WrapAlg,
 };
 use oarlock::{DigestAlg, EcdsaEncoding, Input, Job, JobError, Key, NonceRule, SaltLength, Scheme};
 use oarlock_keytable::{
@@ -48,6 +49,73 @@ fn writes_and_reads_every_scheme() {
         let read = WireScheme::read(&proto::Scheme::decode(&*message.encode_to_vec()).unwrap()).unwrap();
         assert_eq!(read.with(KeyKind::EcPrivate(Curve::P384)), scheme);
     }
+}
+
+#[test]
+fn the_key_says_the_parameter_set_of_a_scheme() {
+    let read = |scheme| {
+        let message = scheme::write(scheme).unwrap();
+        WireScheme::read(&proto::Scheme::decode(&*message.encode_to_vec()).unwrap()).unwrap()
+    };
+    for set in MlKemSet::ALL {
+        for scheme in [Scheme::MlKemEncaps { set }, Scheme::MlKemDecaps { set }] {
+            assert_eq!(read(scheme).with(KeyKind::MlKemPrivate(set)), scheme);
+            assert_eq!(read(scheme).with(KeyKind::MlKemPublic(set)), scheme);
+        }
+    }
+    let variants = PreHash::ALL.map(MlDsaVariant::PreHash);
+    for variant in variants.into_iter().chain([MlDsaVariant::Pure, MlDsaVariant::ExternalMu]) {
+        for set in MlDsaSet::ALL {
+            let verify = Scheme::MlDsaVerify { set, variant };
+            assert_eq!(read(verify).with(KeyKind::MlDsaPublic(set)), verify);
+            for nonce in [NonceRule::Hedged, NonceRule::Deterministic] {
+                let sign = Scheme::MlDsaSign { set, variant, nonce };
+                assert_eq!(read(sign).with(KeyKind::MlDsaPrivate(set)), sign);
+            }
+        }
+    }
+}
+
+#[test]
+fn digests_of_hash_ml_dsa_have_the_names_of_the_protocol() {
+    for digest in PreHash::ALL {
+        let number = i32::from(digest.last_arc());
+        let name = proto::scheme::PreHash::try_from(number).unwrap().as_str_name();
+        assert_eq!(name.to_lowercase().replace('_', "-"), digest.to_string());
+    }
+    assert!(proto::scheme::PreHash::try_from(PreHash::ALL.len() as i32 + 1).is_err());
+}
+
+#[test]
+fn rejects_digests_that_a_variant_of_ml_dsa_does_not_use() {
+    let set = MlDsaSet::MlDsa44;
+    let of = |variant| scheme::write(Scheme::MlDsaVerify { set, variant }).unwrap();
+    let refused = |message: proto::Scheme| WireScheme::read(&message).unwrap_err().to_string();
+    let (pure, mu) = (of(MlDsaVariant::Pure), of(MlDsaVariant::ExternalMu));
+    let hashed = of(MlDsaVariant::PreHash(PreHash::Sha512));
+    assert_eq!(refused(proto::Scheme { pre_hash: 0, ..hashed }), "pre_hash is missing");
+    assert_eq!(
+        refused(proto::Scheme { pre_hash: 13, ..hashed }),
+        "pre-hash digest: the value 13 is not known here"
+    );
+    assert_eq!(
+        refused(proto::Scheme { ml_dsa_variant: 3, ..pure }),
+        "ML-DSA variant: the value 3 is not known here"
+    );
+    assert_eq!(
+        refused(proto::Scheme { pre_hash: 3, ..pure }),
+        "pre_hash is set, and has no meaning with the variant PURE"
+    );
+    assert_eq!(
+        refused(proto::Scheme { pre_hash: 3, ..mu }),
+        "pre_hash is set, and has no meaning with the variant EXTERNAL_MU"
+    );
+    // Otherwise the client would believe that a digest is signed, and the message would be.
+    let digest = proto::Digest::Sha512.into();
+    assert_eq!(
+        refused(proto::Scheme { digest, ..pure }),
+        "digest is set, and has no meaning with ML-DSA, whose digest is pre_hash"
+    );
 }
 
 #[test]
@@ -143,6 +211,59 @@ fn writes_and_reads_jobs() {
         assert_eq!((row.handle as usize, job.scheme, job.second), (at, *scheme, *second));
         assert!(matches!(job.input, Input::Message(bytes) if bytes == *input));
     }
+}
+
+#[test]
+fn writes_and_reads_contexts() {
+    let key = held(KeyKind::MlDsaPrivate(MlDsaSet::MlDsa65));
+    let (set, variant, nonce) = (MlDsaSet::MlDsa65, MlDsaVariant::Pure, NonceRule::Hedged);
+    let long = [7; 300];
+    // A context that is too long is the fault of its job, not of the message.
+    let contexts = [&b"one"[..], b"", &long];
+    let sign = Job::with_scheme(Scheme::MlDsaSign { set, variant, nonce }, &key, Input::Message(b"m"), &[]);
+    let jobs = contexts.map(|context| (sign.context(context), 3));
+    let message = jobs::write(jobs.into_iter()).unwrap();
+    let read = proto::Jobs::decode(&*message.encode_to_vec()).unwrap();
+    let columns = jobs::JobColumns::read(&read, &MessageLimits::default()).unwrap();
+    for (row, context) in columns.iter().zip(contexts) {
+        assert_eq!((row.context, row.with(&key).context, row.second), (context, context, &b""[..]));
+    }
+    let refused = |change: &dyn Fn(&mut proto::Jobs)| {
+        let mut changed = message.clone();
+        change(&mut changed);
+        jobs::JobColumns::read(&changed, &MessageLimits::default()).unwrap_err().to_string()
+    };
+    assert_eq!(
+        refused(&|m| m.contexts = Bytes::new()),
+        "column contexts: expected 303 bytes, the sum of their lengths, found 0"
+    );
+    assert_eq!(
+        refused(&|m| m.context_lens = Bytes::from_static(&[0; 8])),
+        "column context_lens: expected 4 or 12 bytes, found 8"
+    );
+    let plain = jobs::write([(sign, 3)].into_iter()).unwrap();
+    assert!(plain.contexts.is_empty() && plain.context_lens.is_empty());
+}
+
+#[test]
+fn bounds_the_outputs_that_a_short_message_asks_for() {
+    let key = held(KeyKind::MlKemPublic(MlKemSet::MlKem1024));
+    let one = jobs::write([(Job::encapsulate(&key), 0)].into_iter()).unwrap();
+    let limits = MessageLimits { max_output_bytes: 16_000, ..MessageLimits::default() };
+    let many = |count| proto::Jobs { count, ..one.clone() };
+    let ten = many(10);
+    assert_eq!(jobs::JobColumns::read(&ten, &limits).unwrap().max_output_bytes(), 16_000);
+    let error = jobs::JobColumns::read(&many(11), &limits).unwrap_err();
+    assert_eq!(error.to_string(), "bytes of outputs: 17600 is more than 16000");
+    assert_eq!(error.fault().code(), Code::ResourceExhausted);
+    let jobs = vec![(Job::encapsulate(&key), 0); 25];
+    let parts = jobs::split_by_outputs(&jobs, &limits);
+    assert_eq!(parts.iter().map(|part| part.len()).collect::<Vec<_>>(), [10, 10, 5]);
+    let tiny = MessageLimits { max_output_bytes: 1, ..limits };
+    assert_eq!(jobs::split_by_outputs(&jobs, &tiny).len(), 25);
+    let edwards = held(KeyKind::Ed25519Private);
+    let sign = Job::with_scheme(Scheme::Ed25519Sign, &edwards, Input::Message(b"m"), &[]);
+    assert_eq!(jobs::split_by_outputs(&[(sign, 0); 100], &tiny).len(), 1);
 }
 
 #[test]

@@ -13,7 +13,7 @@ use prost::Message as _;
 const PROTOCOL: &str = "oarlock/v1/cryptoserver.proto";
 
 /// Messages that hold keys or data: `src/proto.rs` writes their `Debug` by hand.
-const SECRET: [&str; 24] = [
+const SECRET: [&str; 27] = [
     "Request",
     "Response",
     "OpenKey",
@@ -29,6 +29,9 @@ const SECRET: [&str; 24] = [
     "DecryptResponse",
     "DeriveRequest",
     "DeriveResponse",
+    "EncapsulateResponse",
+    "DecapsulateRequest",
+    "DecapsulateResponse",
     "ProcessRequest",
     "EncryptRequest",
     "EncryptResponse",

@@ -6,11 +6,12 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use futures_util::stream::Stream;
-use oarlock::Input;
+use oarlock::{Input, MlKemSet};
 use oarlock_wire::Message;
 use oarlock_wire::proto::cryptoserver_server::Cryptoserver;
 use oarlock_wire::proto::{
-    self, Code, Fault, Request, Response, request, response, scheme, sign_request, verify_request,
+    self, Code, Fault, Request, Response, encapsulate_request, request, response, scheme, sign_request,
+    verify_request,
 };
 use oarlock_wire::scheme::WireScheme;
 use tonic::metadata::MetadataMap;
@@ -176,6 +177,11 @@ fn required_scheme(scheme: Option<proto::Scheme>, takes_digest: bool) -> Result<
     WireScheme::read(&proto::Scheme { takes_digest, ..scheme }).map_err(|error| status(error.fault()))
 }
 
+/// Returns the scheme of a call whose key says the parameter set.
+fn kem_scheme(kind: scheme::Kind) -> Result<WireScheme, Status> {
+    required_scheme(Some(proto::Scheme { kind: kind.into(), ..Default::default() }), false)
+}
+
 /// Returns bytes that must not be empty.
 fn required_bytes<'r>(bytes: &'r Bytes, name: &str, expected: &str) -> Result<&'r [u8], Status> {
     required(Some(&**bytes).filter(|bytes| !bytes.is_empty()), name, expected)
@@ -183,6 +189,9 @@ fn required_bytes<'r>(bytes: &'r Bytes, name: &str, expected: &str) -> Result<&'
 
 /// The expected content of the field `input`.
 const INPUT: &str = "a message or a digest";
+
+/// The expected content of the field `key` of a call that needs no private key.
+const PUBLIC_KEY: &str = "a resident key's name or a public key";
 
 #[tonic::async_trait]
 impl Cryptoserver for GrpcService {
@@ -213,7 +222,7 @@ impl Cryptoserver for GrpcService {
         });
         let scheme = required_scheme(body.scheme, input.is_some_and(|input| input.is_digest()))?;
         let input = required(input, "input", INPUT)?;
-        let job = UnaryJob { key, scheme, input, second: &[] };
+        let job = UnaryJob { key, scheme, input, second: &[], context: &body.context };
         let signature = self.run_job_with_output(&request, job).await?;
         Ok(tonic::Response::new(proto::SignResponse { signature }))
     }
@@ -223,7 +232,7 @@ impl Cryptoserver for GrpcService {
         request: tonic::Request<proto::VerifyRequest>,
     ) -> Result<tonic::Response<proto::VerifyResponse>, Status> {
         let body = request.get_ref();
-        let key = match required(body.key.as_ref(), "key", "a resident key's name or a public key")? {
+        let key = match required(body.key.as_ref(), "key", PUBLIC_KEY)? {
             verify_request::Key::Resident(name) => UnaryKey::Resident(required_key(name)?),
             verify_request::Key::PublicKey(bytes) => UnaryKey::Brought(bytes),
         };
@@ -234,7 +243,8 @@ impl Cryptoserver for GrpcService {
         let scheme = required_scheme(body.scheme, input.is_some_and(|input| input.is_digest()))?;
         let input = required(input, "input", INPUT)?;
         let second = required_bytes(&body.signature, "signature", "the signature to verify")?;
-        let is_valid = match self.run_job(&request, UnaryJob { key, scheme, input, second }).await? {
+        let job = UnaryJob { key, scheme, input, second, context: &body.context };
+        let is_valid = match self.run_job(&request, job).await? {
             UnaryOutcome::Output(_) => true,
             UnaryOutcome::Rejected => false,
             UnaryOutcome::Failed(fault) => return Err(status(fault)),
@@ -262,7 +272,7 @@ impl Cryptoserver for GrpcService {
         let key = UnaryKey::Resident(required_key(&body.key)?);
         let scheme = required_scheme(body.scheme, false)?;
         let input = required_bytes(&body.ciphertext, "ciphertext", "the ciphertext to decrypt")?;
-        let job = UnaryJob { key, scheme, input: Input::Message(input), second: &body.label };
+        let job = UnaryJob { key, scheme, input: Input::Message(input), second: &body.label, context: &[] };
         let plaintext = self.run_job_with_output(&request, job).await?;
         Ok(tonic::Response::new(proto::DecryptResponse { plaintext, ..Default::default() }))
     }
@@ -279,9 +289,38 @@ impl Cryptoserver for GrpcService {
         let agreement = proto::Scheme { kind: kind.into(), ..Default::default() };
         let (key, scheme) =
             (UnaryKey::Resident(required_key(&body.key)?), required_scheme(Some(agreement), false)?);
-        let job = UnaryJob { key, scheme, input: Input::Message(input), second: &[] };
+        let job = UnaryJob { key, scheme, input: Input::Message(input), second: &[], context: &[] };
         let shared_secret = self.run_job_with_output(&request, job).await?;
         Ok(tonic::Response::new(proto::DeriveResponse { shared_secret }))
+    }
+
+    async fn encapsulate(
+        &self,
+        request: tonic::Request<proto::EncapsulateRequest>,
+    ) -> Result<tonic::Response<proto::EncapsulateResponse>, Status> {
+        let key = match required(request.get_ref().key.as_ref(), "key", PUBLIC_KEY)? {
+            encapsulate_request::Key::Resident(name) => UnaryKey::Resident(required_key(name)?),
+            encapsulate_request::Key::PublicKey(bytes) => UnaryKey::Brought(bytes),
+        };
+        let scheme = kem_scheme(scheme::Kind::MlKemEncaps)?;
+        let job = UnaryJob { key, scheme, input: Input::Message(&[]), second: &[], context: &[] };
+        let mut ciphertext = self.run_job_with_output(&request, job).await?;
+        let secret_start = ciphertext.len().checked_sub(MlKemSet::SECRET_LEN).ok_or_else(unexpected)?;
+        let shared_secret = ciphertext.split_off(secret_start);
+        Ok(tonic::Response::new(proto::EncapsulateResponse { ciphertext, shared_secret }))
+    }
+
+    async fn decapsulate(
+        &self,
+        request: tonic::Request<proto::DecapsulateRequest>,
+    ) -> Result<tonic::Response<proto::DecapsulateResponse>, Status> {
+        let body = request.get_ref();
+        let key = UnaryKey::Resident(required_key(&body.key)?);
+        let input = required_bytes(&body.ciphertext, "ciphertext", "the ciphertext to decapsulate")?;
+        let scheme = kem_scheme(scheme::Kind::MlKemDecaps)?;
+        let job = UnaryJob { key, scheme, input: Input::Message(input), second: &[], context: &[] };
+        let shared_secret = self.run_job_with_output(&request, job).await?;
+        Ok(tonic::Response::new(proto::DecapsulateResponse { shared_secret }))
     }
 
     async fn encrypt(

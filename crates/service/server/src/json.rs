@@ -204,9 +204,11 @@ mod tests {
     #[test]
     fn offers_the_single_calls() {
         let names = [
+            "Decapsulate",
             "Decrypt",
             "Derive",
             "Detokenise",
+            "Encapsulate",
             "Encrypt",
             "GetPublicKey",
             "ListEngines",

@@ -253,6 +253,10 @@ fn kind_name(kind: KeyKind) -> String {
         KeyKind::Ed25519Public => "ed25519-public".into(),
         KeyKind::X25519Private => "x25519".into(),
         KeyKind::X25519Public => "x25519-public".into(),
+        KeyKind::MlKemPrivate(set) => set.to_string(),
+        KeyKind::MlKemPublic(set) => format!("{set}-public"),
+        KeyKind::MlDsaPrivate(set) => set.to_string(),
+        KeyKind::MlDsaPublic(set) => format!("{set}-public"),
         _ => "secret".into(),
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use oarlock::{AeadAlg, BlockCipher, Curve, DigestAlg, FpeAlg, MacAlg, WrapAlg};
 use oarlock::{EcdsaEncoding, NonceRule, SaltLength, Scheme};
+use oarlock::{MlDsaSet, MlDsaVariant, MlKemSet, PreHash};
 use oarlock_keytable::{BatchTask, KeyType, KeyWrap};
 
 use crate::pattern::Pattern;
@@ -26,7 +27,8 @@ pub(crate) fn nearest_names(pattern: &Pattern) -> Vec<String> {
     names.into_iter().take(3).map(|(_, name)| name).collect()
 }
 
-fn schemes() -> Vec<Scheme> {
+/// Returns a scheme of each name.
+pub(crate) fn schemes() -> Vec<Scheme> {
     let mut schemes =
         vec![Scheme::RsaPkcs1Decrypt, Scheme::Ed25519Sign, Scheme::Ed25519Verify, Scheme::X25519];
     schemes.extend(Curve::ALL.map(|curve| Scheme::Ecdh { curve }));
@@ -43,6 +45,16 @@ fn schemes() -> Vec<Scheme> {
             let nonce = NonceRule::Hedged;
             schemes.push(Scheme::EcdsaSign { curve, digest, encoding, nonce });
             schemes.push(Scheme::EcdsaVerify { curve, digest, encoding });
+        }
+    }
+    for set in MlKemSet::ALL {
+        schemes.extend([Scheme::MlKemEncaps { set }, Scheme::MlKemDecaps { set }]);
+    }
+    let variants = [MlDsaVariant::Pure, MlDsaVariant::ExternalMu];
+    for variant in variants.into_iter().chain(PreHash::ALL.map(MlDsaVariant::PreHash)) {
+        for set in MlDsaSet::ALL {
+            let nonce = NonceRule::Hedged;
+            schemes.extend([Scheme::MlDsaSign { set, variant, nonce }, Scheme::MlDsaVerify { set, variant }]);
         }
     }
     schemes
@@ -102,6 +114,11 @@ mod tests {
     fn has_exactly_the_names_of_the_documentation() {
         let names = operation_names();
         for name in ["rsa-pkcs1-sha256-sign", "ecdsa-p256-sha256-sign", "ed25519-verify", "x25519"] {
+            assert!(names.contains(name), "{name}");
+        }
+        for name in
+            ["mu-ml-dsa-44-sign", "hash-sha512-ml-dsa-44-sign", "ml-dsa-44-verify", "ml-kem-768-decaps"]
+        {
             assert!(names.contains(name), "{name}");
         }
         for name in ["tdes2-cbc-encrypt", "translate-tdes2-cbc-to-aes128-cbc"] {

@@ -146,7 +146,7 @@ pub struct KeyInfo {
     /// The name of a resident key.
     #[prost(string, tag = "1")]
     pub name: ::prost::alloc::string::String,
-    /// The kind: "rsa2048", "p256", "ed25519", "x25519", "tdes2".
+    /// The kind: "rsa2048", "p256", "ed25519", "x25519", "ml-kem-768", "ml-dsa-65", "tdes2".
     #[prost(string, tag = "2")]
     pub kind: ::prost::alloc::string::String,
     /// The SHA-256 of the SubjectPublicKeyInfo; random bytes for a symmetric key.
@@ -191,7 +191,8 @@ pub struct Jobs {
     /// The handles of keys, four bytes each: one for all jobs, or one per job.
     #[prost(bytes = "bytes", tag = "4")]
     pub key_of: ::prost::bytes::Bytes,
-    /// The inputs, one after the other: a message or its digest, a ciphertext, a peer's public key.
+    /// The inputs, one after the other: a message or its digest, a ciphertext, a peer's public key. An encapsulation has an
+    /// empty input.
     #[prost(bytes = "bytes", tag = "5")]
     pub inputs: ::prost::bytes::Bytes,
     /// The lengths of the inputs, four bytes each: one for all jobs, or one per job.
@@ -206,6 +207,12 @@ pub struct Jobs {
     /// The time that the client waits, in microseconds; zero for no limit.
     #[prost(uint32, tag = "9")]
     pub timeout_us: u32,
+    /// The contexts of ML-DSA signatures, one after the other, at most 255 bytes each. FIPS 204 5.2.
+    #[prost(bytes = "bytes", tag = "10")]
+    pub contexts: ::prost::bytes::Bytes,
+    /// The lengths of the contexts, like those of the inputs; empty if there are no contexts.
+    #[prost(bytes = "bytes", tag = "11")]
+    pub context_lens: ::prost::bytes::Bytes,
 }
 /// Answers to public-key operations as columns.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -214,7 +221,8 @@ pub struct Results {
     /// One byte per job, its Code; empty if all jobs are done.
     #[prost(bytes = "bytes", tag = "1")]
     pub codes: ::prost::bytes::Bytes,
-    /// The outputs of the jobs, one after the other. Verifications have no output.
+    /// The outputs of the jobs, one after the other. Verifications have no output. That of an encapsulation is the
+    /// ciphertext, and behind it the secret of 32 bytes.
     #[prost(bytes = "bytes", tag = "2")]
     pub outputs: ::prost::bytes::Bytes,
     /// The lengths of the outputs, four bytes each: one for all jobs, or one per job.
@@ -245,12 +253,19 @@ pub struct Scheme {
     pub salt_len: ::core::option::Option<u32>,
     #[prost(enumeration = "EcdsaEncoding", tag = "5")]
     pub encoding: i32,
-    /// True if ECDSA nonces are derived from key and digest alone (RFC 6979). Otherwise 32 random bytes are added.
+    /// True if ECDSA nonces are derived from key and digest alone (RFC 6979), or ML-DSA signs without random bytes (FIPS 204
+    /// 3.4). Otherwise 32 random bytes are added.
     #[prost(bool, tag = "6")]
     pub is_deterministic: bool,
-    /// True if the input is the digest of the message.
+    /// True if the input is the digest of the message, or the mu of EXTERNAL_MU.
     #[prost(bool, tag = "7")]
     pub takes_digest: bool,
+    /// For ML-DSA only: what is signed.
+    #[prost(enumeration = "scheme::MlDsaVariant", tag = "8")]
+    pub ml_dsa_variant: i32,
+    /// The digest of PRE_HASH; unspecified for other variants. ML-DSA does not use `digest`.
+    #[prost(enumeration = "scheme::PreHash", tag = "9")]
+    pub pre_hash: i32,
 }
 /// Nested message and enum types in `Scheme`.
 pub mod scheme {
@@ -289,6 +304,12 @@ pub mod scheme {
         /// ECDH on the curve of the key. The input is an uncompressed point, and the output the x-coordinate of the product.
         /// NIST SP 800-56A 5.7.1.2.
         Ecdh = 12,
+        /// ML-DSA with the parameter set of the key. FIPS 204.
+        MlDsaSign = 13,
+        MlDsaVerify = 14,
+        /// ML-KEM with the parameter set of the key. FIPS 203.
+        MlKemEncaps = 15,
+        MlKemDecaps = 16,
     }
     impl Kind {
         /// String value of the enum field names used in the ProtoBuf definition.
@@ -310,6 +331,10 @@ pub mod scheme {
                 Self::Ed25519Verify => "ED25519_VERIFY",
                 Self::X25519 => "X25519",
                 Self::Ecdh => "ECDH",
+                Self::MlDsaSign => "ML_DSA_SIGN",
+                Self::MlDsaVerify => "ML_DSA_VERIFY",
+                Self::MlKemEncaps => "ML_KEM_ENCAPS",
+                Self::MlKemDecaps => "ML_KEM_DECAPS",
             }
         }
         /// Creates an enum from field names used in the ProtoBuf definition.
@@ -328,6 +353,127 @@ pub mod scheme {
                 "ED25519_VERIFY" => Some(Self::Ed25519Verify),
                 "X25519" => Some(Self::X25519),
                 "ECDH" => Some(Self::Ecdh),
+                "ML_DSA_SIGN" => Some(Self::MlDsaSign),
+                "ML_DSA_VERIFY" => Some(Self::MlDsaVerify),
+                "ML_KEM_ENCAPS" => Some(Self::MlKemEncaps),
+                "ML_KEM_DECAPS" => Some(Self::MlKemDecaps),
+                _ => None,
+            }
+        }
+    }
+    /// What ML-DSA signs.
+    #[derive(
+        Clone,
+        Copy,
+        Debug,
+        PartialEq,
+        Eq,
+        Hash,
+        PartialOrd,
+        Ord,
+        ::prost::Enumeration
+    )]
+    #[repr(i32)]
+    pub enum MlDsaVariant {
+        /// The message itself. FIPS 204 algorithms 2 and 3.
+        Pure = 0,
+        /// HashML-DSA: a digest of the message. FIPS 204 algorithms 4 and 5.
+        PreHash = 1,
+        /// The message representative mu, 64 bytes, which the client has made of the public key, the context and the
+        /// message. Such a signature is one of the variant and the context from which mu was made. FIPS 204 algorithm 7,
+        /// step 6.
+        ExternalMu = 2,
+    }
+    impl MlDsaVariant {
+        /// String value of the enum field names used in the ProtoBuf definition.
+        ///
+        /// The values are not transformed in any way and thus are considered stable
+        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+        pub fn as_str_name(&self) -> &'static str {
+            match self {
+                Self::Pure => "PURE",
+                Self::PreHash => "PRE_HASH",
+                Self::ExternalMu => "EXTERNAL_MU",
+            }
+        }
+        /// Creates an enum from field names used in the ProtoBuf definition.
+        pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+            match value {
+                "PURE" => Some(Self::Pure),
+                "PRE_HASH" => Some(Self::PreHash),
+                "EXTERNAL_MU" => Some(Self::ExternalMu),
+                _ => None,
+            }
+        }
+    }
+    /// A digest of HashML-DSA, with the last number of its object identifier under 2.16.840.1.101.3.4.2.
+    #[derive(
+        Clone,
+        Copy,
+        Debug,
+        PartialEq,
+        Eq,
+        Hash,
+        PartialOrd,
+        Ord,
+        ::prost::Enumeration
+    )]
+    #[repr(i32)]
+    pub enum PreHash {
+        Unspecified = 0,
+        Sha256 = 1,
+        Sha384 = 2,
+        Sha512 = 3,
+        Sha224 = 4,
+        Sha512224 = 5,
+        Sha512256 = 6,
+        Sha3224 = 7,
+        Sha3256 = 8,
+        Sha3384 = 9,
+        Sha3512 = 10,
+        /// With an output of 256 bits.
+        Shake128 = 11,
+        /// With an output of 512 bits.
+        Shake256 = 12,
+    }
+    impl PreHash {
+        /// String value of the enum field names used in the ProtoBuf definition.
+        ///
+        /// The values are not transformed in any way and thus are considered stable
+        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+        pub fn as_str_name(&self) -> &'static str {
+            match self {
+                Self::Unspecified => "PRE_HASH_UNSPECIFIED",
+                Self::Sha256 => "SHA256",
+                Self::Sha384 => "SHA384",
+                Self::Sha512 => "SHA512",
+                Self::Sha224 => "SHA224",
+                Self::Sha512224 => "SHA512_224",
+                Self::Sha512256 => "SHA512_256",
+                Self::Sha3224 => "SHA3_224",
+                Self::Sha3256 => "SHA3_256",
+                Self::Sha3384 => "SHA3_384",
+                Self::Sha3512 => "SHA3_512",
+                Self::Shake128 => "SHAKE128",
+                Self::Shake256 => "SHAKE256",
+            }
+        }
+        /// Creates an enum from field names used in the ProtoBuf definition.
+        pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+            match value {
+                "PRE_HASH_UNSPECIFIED" => Some(Self::Unspecified),
+                "SHA256" => Some(Self::Sha256),
+                "SHA384" => Some(Self::Sha384),
+                "SHA512" => Some(Self::Sha512),
+                "SHA224" => Some(Self::Sha224),
+                "SHA512_224" => Some(Self::Sha512224),
+                "SHA512_256" => Some(Self::Sha512256),
+                "SHA3_224" => Some(Self::Sha3224),
+                "SHA3_256" => Some(Self::Sha3256),
+                "SHA3_384" => Some(Self::Sha3384),
+                "SHA3_512" => Some(Self::Sha3512),
+                "SHAKE128" => Some(Self::Shake128),
+                "SHAKE256" => Some(Self::Shake256),
                 _ => None,
             }
         }
@@ -528,6 +674,9 @@ pub struct SignRequest {
     pub key: ::prost::alloc::string::String,
     #[prost(message, optional, tag = "2")]
     pub scheme: ::core::option::Option<Scheme>,
+    /// The context of an ML-DSA signature, at most 255 bytes.
+    #[prost(bytes = "bytes", tag = "5")]
+    pub context: ::prost::bytes::Bytes,
     #[prost(oneof = "sign_request::Input", tags = "3, 4")]
     pub input: ::core::option::Option<sign_request::Input>,
 }
@@ -538,6 +687,7 @@ pub mod sign_request {
     pub enum Input {
         #[prost(bytes, tag = "3")]
         Message(::prost::bytes::Bytes),
+        /// The digest of the message, or the mu of EXTERNAL_MU.
         #[prost(bytes, tag = "4")]
         Digest(::prost::bytes::Bytes),
     }
@@ -555,6 +705,9 @@ pub struct VerifyRequest {
     pub scheme: ::core::option::Option<Scheme>,
     #[prost(bytes = "bytes", tag = "6")]
     pub signature: ::prost::bytes::Bytes,
+    /// As in SignRequest.
+    #[prost(bytes = "bytes", tag = "7")]
+    pub context: ::prost::bytes::Bytes,
     #[prost(oneof = "verify_request::Key", tags = "1, 2")]
     pub key: ::core::option::Option<verify_request::Key>,
     #[prost(oneof = "verify_request::Input", tags = "4, 5")]
@@ -577,6 +730,7 @@ pub mod verify_request {
     pub enum Input {
         #[prost(bytes, tag = "4")]
         Message(::prost::bytes::Bytes),
+        /// As in SignRequest.
         #[prost(bytes, tag = "5")]
         Digest(::prost::bytes::Bytes),
     }
@@ -784,6 +938,48 @@ pub struct DeriveRequest {
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 #[prost(skip_debug)]
 pub struct DeriveResponse {
+    #[prost(bytes = "bytes", tag = "1")]
+    pub shared_secret: ::prost::bytes::Bytes,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct EncapsulateRequest {
+    #[prost(oneof = "encapsulate_request::Key", tags = "1, 2")]
+    pub key: ::core::option::Option<encapsulate_request::Key>,
+}
+/// Nested message and enum types in `EncapsulateRequest`.
+pub mod encapsulate_request {
+    #[derive(Clone, PartialEq, Eq, Hash, ::prost::Oneof)]
+    pub enum Key {
+        /// The name of a resident key.
+        #[prost(string, tag = "1")]
+        Resident(::prost::alloc::string::String),
+        /// A public key in PEM or DER.
+        #[prost(bytes, tag = "2")]
+        PublicKey(::prost::bytes::Bytes),
+    }
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[prost(skip_debug)]
+pub struct EncapsulateResponse {
+    #[prost(bytes = "bytes", tag = "1")]
+    pub ciphertext: ::prost::bytes::Bytes,
+    /// 32 bytes.
+    #[prost(bytes = "bytes", tag = "2")]
+    pub shared_secret: ::prost::bytes::Bytes,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[prost(skip_debug)]
+pub struct DecapsulateRequest {
+    /// The name of a resident key.
+    #[prost(string, tag = "1")]
+    pub key: ::prost::alloc::string::String,
+    #[prost(bytes = "bytes", tag = "2")]
+    pub ciphertext: ::prost::bytes::Bytes,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[prost(skip_debug)]
+pub struct DecapsulateResponse {
+    /// 32 bytes.
     #[prost(bytes = "bytes", tag = "1")]
     pub shared_secret: ::prost::bytes::Bytes,
 }
@@ -1269,6 +1465,57 @@ pub mod cryptoserver_client {
                 .insert(GrpcMethod::new("oarlock.v1.Cryptoserver", "Derive"));
             self.inner.unary(req, path, codec).await
         }
+        /// Makes a shared secret and its ciphertext under an ML-KEM key. FIPS 203 algorithm 20.
+        pub async fn encapsulate(
+            &mut self,
+            request: impl tonic::IntoRequest<super::EncapsulateRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::EncapsulateResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/oarlock.v1.Cryptoserver/Encapsulate",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("oarlock.v1.Cryptoserver", "Encapsulate"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Recovers the shared secret of a ciphertext. A ciphertext that was not made for the key gives another secret and no
+        /// error. FIPS 203 algorithm 21.
+        pub async fn decapsulate(
+            &mut self,
+            request: impl tonic::IntoRequest<super::DecapsulateRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::DecapsulateResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/oarlock.v1.Cryptoserver/Decapsulate",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("oarlock.v1.Cryptoserver", "Decapsulate"));
+            self.inner.unary(req, path, codec).await
+        }
         /// The calls from here to Detokenise take one value or a few under a resident symmetric key, at most 1024. For more,
         /// use Process or Stream. `key` is the name of a key, whose newest version is used, or the name of a version, such as
         /// "cards@2". A call with one value fails if the value fails. A call with several values fails only if it is refused as
@@ -1563,6 +1810,23 @@ pub mod cryptoserver_server {
             &self,
             request: tonic::Request<super::DeriveRequest>,
         ) -> std::result::Result<tonic::Response<super::DeriveResponse>, tonic::Status>;
+        /// Makes a shared secret and its ciphertext under an ML-KEM key. FIPS 203 algorithm 20.
+        async fn encapsulate(
+            &self,
+            request: tonic::Request<super::EncapsulateRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::EncapsulateResponse>,
+            tonic::Status,
+        >;
+        /// Recovers the shared secret of a ciphertext. A ciphertext that was not made for the key gives another secret and no
+        /// error. FIPS 203 algorithm 21.
+        async fn decapsulate(
+            &self,
+            request: tonic::Request<super::DecapsulateRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::DecapsulateResponse>,
+            tonic::Status,
+        >;
         /// The calls from here to Detokenise take one value or a few under a resident symmetric key, at most 1024. For more,
         /// use Process or Stream. `key` is the name of a key, whose newest version is used, or the name of a version, such as
         /// "cards@2". A call with one value fails if the value fails. A call with several values fails only if it is refused as
@@ -1913,6 +2177,96 @@ pub mod cryptoserver_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = DeriveSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/oarlock.v1.Cryptoserver/Encapsulate" => {
+                    #[allow(non_camel_case_types)]
+                    struct EncapsulateSvc<T: Cryptoserver>(pub Arc<T>);
+                    impl<
+                        T: Cryptoserver,
+                    > tonic::server::UnaryService<super::EncapsulateRequest>
+                    for EncapsulateSvc<T> {
+                        type Response = super::EncapsulateResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::EncapsulateRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Cryptoserver>::encapsulate(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = EncapsulateSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/oarlock.v1.Cryptoserver/Decapsulate" => {
+                    #[allow(non_camel_case_types)]
+                    struct DecapsulateSvc<T: Cryptoserver>(pub Arc<T>);
+                    impl<
+                        T: Cryptoserver,
+                    > tonic::server::UnaryService<super::DecapsulateRequest>
+                    for DecapsulateSvc<T> {
+                        type Response = super::DecapsulateResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::DecapsulateRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Cryptoserver>::decapsulate(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = DecapsulateSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(

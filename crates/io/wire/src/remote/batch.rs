@@ -46,7 +46,10 @@ impl<'i> AgreementBatch<'i> {
         indices: &[usize],
         done: Completion,
     ) -> Self {
-        let may_differ = |job: &OwnedJob| !is_deterministic(job.scheme) && job.key.parts().is_some();
+        // Only signatures, because nothing else can be verified.
+        let may_differ = |job: &OwnedJob| {
+            job.scheme.is_signature() && !is_deterministic(job.scheme) && job.key.parts().is_some()
+        };
         let row = |(at, job): (usize, &OwnedJob)| AgreementRow {
             may_differ: may_differ(job),
             is_released: !indices.contains(&at),

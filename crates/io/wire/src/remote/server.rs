@@ -14,7 +14,7 @@ use super::breaker::CircuitBreaker;
 use super::observer::ConnectObserver;
 use crate::fault::error_of;
 use crate::proto::{self, Fault, OpenKey, open_key, request, response};
-use crate::{Endpoint, LinkError, ServerLink, jobs, records};
+use crate::{Endpoint, LinkError, MessageLimits, ServerLink, jobs, records};
 
 /// A server with its stream, its load and its statistics.
 #[derive(Debug)]
@@ -242,20 +242,26 @@ impl RemoteServer {
             |job: &Job<'_>| key_reference(job.key).and_then(|name| handles.get(name)?.as_ref().ok().copied());
         let rows: Vec<_> = jobs.iter().filter_map(|job| Some((*job, handle(job)?))).collect();
         let count = rows.len();
-        let message = jobs::write(rows.into_iter()).map_err(|error| LinkError::Refused(error.fault()))?;
-        let response::Body::Results(results) = stream.link.call(request::Body::Jobs(message)).await? else {
-            return Err(LinkError::Unexpected("results"));
-        };
-        let columns = jobs::ResultColumns::read(&results, count)
-            .map_err(|_| LinkError::Unexpected("as many results as jobs"))?;
+        let mut answers = Vec::with_capacity(count);
+        for part in jobs::split_by_outputs(&rows, &MessageLimits::default()) {
+            let message =
+                jobs::write(part.iter().copied()).map_err(|error| LinkError::Refused(error.fault()))?;
+            let response::Body::Results(results) = stream.link.call(request::Body::Jobs(message)).await?
+            else {
+                return Err(LinkError::Unexpected("results"));
+            };
+            let columns = jobs::ResultColumns::read(&results, part.len())
+                .map_err(|_| LinkError::Unexpected("as many results as jobs"))?;
+            answers.extend(columns.iter(&self.address).map(|answer| answer.map(<[u8]>::to_vec)));
+        }
         self.answered.fetch_add(count as u64, Ordering::Relaxed);
-        let mut answers = columns.iter(&self.address);
+        let mut answers = answers.into_iter();
         let refused = |job: &Job<'_>| match key_reference(job.key).and_then(|name| handles.get(name)) {
             Some(Err(fault)) => error_of(fault, &self.address),
             _ => self.unanswered(),
         };
         let next = |job: &Job<'_>| match handle(job) {
-            Some(_) => answers.next().unwrap_or_else(|| Err(self.unanswered())).map(<[u8]>::to_vec),
+            Some(_) => answers.next().unwrap_or_else(|| Err(self.unanswered())),
             None => Err(refused(job)),
         };
         Ok(jobs.iter().map(next).collect())

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use futures_util::future::join;
 use oarlock::threshold::SigningRequest;
-use oarlock::{Accelerator, Answers, Input, Job, Scheme, SubmitOptions};
+use oarlock::{Accelerator, Answers, Input, Job, JobError, Scheme, SubmitOptions};
 use oarlock_wire::jobs::{JobColumns, SeparateAnswers, write_answers};
 use oarlock_wire::proto::{self, Fault, Response, response};
 use tokio::runtime::{Handle, RuntimeFlavor};
@@ -23,11 +23,21 @@ use crate::budget::HeldBytes;
 use crate::metrics::time;
 
 /// The bytes that a job holds beside its input: its state in the queue, and its answer. A signature by an RSA key of
-/// 4096 bits has 512 bytes.
+/// 4096 bits has 512 bytes. Longer answers, of ML-DSA and ML-KEM, are counted beside it.
 pub(super) const JOB_BYTES: usize = 512;
 
 /// The number of jobs in a message up to which they wait for those of other connections.
 const MAX_COALESCED: usize = 8;
+
+/// What a job reads beside its key.
+#[derive(Clone, Copy)]
+pub(super) struct JobInputs<'s> {
+    pub(super) input: Input<'s>,
+    /// The signature to verify, or the label of OAEP.
+    pub(super) second: &'s [u8],
+    /// The context of an ML-DSA signature.
+    pub(super) context: &'s [u8],
+}
 
 /// Jobs that may run: those of keys, and those of shares.
 #[derive(Default)]
@@ -46,11 +56,19 @@ impl<'s> JobBatch<'s> {
         &mut self,
         (scheme, signer): (Scheme, JobSigner<'s>),
         index: u32,
-        input: Input<'s>,
-        second: &'s [u8],
+        inputs: JobInputs<'s>,
     ) {
+        let JobInputs { input, second, context } = inputs;
         match signer {
-            JobSigner::Key(key) => self.jobs.push(Job::with_scheme(scheme, key, input, second)),
+            JobSigner::Key(key) => {
+                self.jobs.push(Job::with_scheme(scheme, key, input, second).context(context));
+            }
+            // Refused as jobs of whole keys are, and never left out.
+            JobSigner::Share(_) if !context.is_empty() => {
+                let expected = format!("0 with {scheme}");
+                let error = JobError::Length { what: "context", expected, found: context.len() };
+                self.shares.refuse(index, &error);
+            }
             JobSigner::Share(share) => {
                 self.shares.add(share, index, SigningRequest::new(scheme, input).with_salt(second));
             }
@@ -85,7 +103,8 @@ impl ClientSession {
         let columns =
             JobColumns::read(message, &self.service.limits.wire()).map_err(|error| error.fault())?;
         // The memory is counted before it is allocated: a message of a few bytes may name 131,072 jobs.
-        held.resize(held.len() + columns.len() * JOB_BYTES).map_err(too_many_bytes)?;
+        let job_bytes = columns.len() * JOB_BYTES + columns.max_output_bytes();
+        held.resize(held.len() + job_bytes).map_err(too_many_bytes)?;
         let began = Instant::now();
         let trail = AuditTrail::new(&self.service, &self.client, number);
         let sorted = sort_jobs(&columns, &self.handles, &mut self.authorizations, trail);
@@ -148,7 +167,8 @@ fn sort_jobs<'s>(
         };
         match authorization.permit(opened) {
             Ok(permit) => {
-                let add = |batch: &mut JobBatch<'s>, signer| batch.add(signer, index, row.input, row.second);
+                let inputs = JobInputs { input: row.input, second: row.second, context: row.context };
+                let add = |batch: &mut JobBatch<'s>, signer| batch.add(signer, index, inputs);
                 sorted.permitted.add(permit, add);
             }
             Err(fault) => sorted.refused.refuse(index, &fault),

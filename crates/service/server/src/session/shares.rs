@@ -5,7 +5,7 @@ use std::future::Future;
 use futures_util::future::join_all;
 use oarlock::keys::threshold::Share;
 use oarlock::threshold::{PartialSignature, SigningRequest, ThresholdError, submit};
-use oarlock::{Accelerator, SubmitOptions};
+use oarlock::{Accelerator, JobError, SubmitOptions};
 use oarlock_wire::fault::{blame_of, fault_of};
 use oarlock_wire::proto::{Code, Fault};
 
@@ -13,7 +13,11 @@ use super::faults::refusal;
 
 /// The jobs of a message, grouped by the share that does them.
 #[derive(Default)]
-pub(super) struct ShareBatches<'s>(Vec<ShareBatch<'s>>);
+pub(super) struct ShareBatches<'s> {
+    batches: Vec<ShareBatch<'s>>,
+    /// The jobs that no share does.
+    refused: Vec<ShareAnswer>,
+}
 
 struct ShareBatch<'s> {
     share: &'s Share,
@@ -26,13 +30,18 @@ impl<'s> ShareBatches<'s> {
     /// Adds the job at `index` of its message.
     pub(super) fn add(&mut self, share: &'s Share, index: u32, request: SigningRequest<'s>) {
         // A message names few shares, so a linear search is enough.
-        let known = self.0.iter().position(|batch| batch.share.key().is_same(share.key()));
+        let known = self.batches.iter().position(|batch| batch.share.key().is_same(share.key()));
         let at = known.unwrap_or_else(|| {
-            self.0.push(ShareBatch { share, indices: Vec::new(), requests: Vec::new() });
-            self.0.len() - 1
+            self.batches.push(ShareBatch { share, indices: Vec::new(), requests: Vec::new() });
+            self.batches.len() - 1
         });
-        self.0[at].indices.push(index);
-        self.0[at].requests.push(request);
+        self.batches[at].indices.push(index);
+        self.batches[at].requests.push(request);
+    }
+
+    /// Refuses the job at `index` of its message.
+    pub(super) fn refuse(&mut self, index: u32, error: &JobError) {
+        self.refused.push((index, Err(fault_of(index, error))));
     }
 
     /// Submits the jobs now. The future waits for their answers.
@@ -41,7 +50,8 @@ impl<'s> ShareBatches<'s> {
         accelerator: &Accelerator,
         options: SubmitOptions,
     ) -> impl Future<Output = Vec<ShareAnswer>> + Send + use<> {
-        let signings = self.0.into_iter().map(|ShareBatch { share, indices, requests }| {
+        let refused = self.refused;
+        let signings = self.batches.into_iter().map(|ShareBatch { share, indices, requests }| {
             let submitted = submit(accelerator, share, &requests, options);
             async move {
                 let answers = match submitted {
@@ -52,7 +62,11 @@ impl<'s> ShareBatches<'s> {
             }
         });
         let signings = join_all(signings);
-        async { signings.await.concat() }
+        async move {
+            let mut answers = signings.await.concat();
+            answers.extend(refused);
+            answers
+        }
     }
 }
 

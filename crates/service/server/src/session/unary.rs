@@ -15,7 +15,7 @@ use super::audit_trail::AuditTrail;
 use super::authorization::Authorization;
 use super::check_accepting;
 use super::faults::{refusal, too_many_bytes};
-use super::jobs::{JOB_BYTES, JobAnswers, JobBatch};
+use super::jobs::{JOB_BYTES, JobAnswers, JobBatch, JobInputs};
 use super::opened_key::OpenedKey;
 use super::own_keys::no_brought_keys;
 use crate::budget::HeldBytes;
@@ -30,6 +30,8 @@ pub(crate) struct UnaryJob<'r> {
     pub(crate) input: Input<'r>,
     /// The signature to verify, or the label of OAEP.
     pub(crate) second: &'r [u8],
+    /// The context of an ML-DSA signature.
+    pub(crate) context: &'r [u8],
 }
 
 /// The key of a call.
@@ -89,7 +91,7 @@ fn begin(
 ) -> Result<(Admitted<impl Future<Output = JobAnswers> + Send + use<>>, OpenedKey), Fault> {
     check_accepting(service)?;
     // The request itself is held by its call.
-    held.resize(JOB_BYTES).map_err(too_many_bytes)?;
+    held.resize(JOB_BYTES + job.scheme.max_output_len()).map_err(too_many_bytes)?;
     let opened = open(service, client, &job.key, number)?;
     let authorization = Authorization::new(job.scheme, &opened);
     let mut trail = AuditTrail::new(service, client, number);
@@ -105,7 +107,7 @@ fn begin(
     let options = SubmitOptions::default().with_tenant(client.account.tenant);
     let submitted = Admitted::new(permitted, trail, service, client)?.map(|signer| {
         let mut batch = JobBatch::default();
-        batch.add(signer, 0, job.input, job.second);
+        batch.add(signer, 0, JobInputs { input: job.input, second: job.second, context: job.context });
         batch.submit(&service.accelerator, options)
     });
     Ok((submitted, opened))

@@ -288,6 +288,7 @@ async fn limits_the_bytes_of_a_single_call() {
         key: "ed25519".into(),
         scheme: Some(proto::Scheme { kind: scheme::Kind::Ed25519Sign.into(), ..Default::default() }),
         input: Some(proto::sign_request::Input::Message(vec![7; len].into())),
+        ..Default::default()
     };
     assert!(client.sign(sign(4000)).await.is_ok());
     let status = client.sign(sign(5000)).await.unwrap_err();

@@ -9,6 +9,7 @@
 //! | `pool` | the synchronous connection pool for other programs |
 //! | `remote` | servers as a holder of keys: balanced, replaced, compared |
 //! | `permissions` | a grant covers the effects of operations, not their names |
+//! | `post_quantum` | ML-KEM and ML-DSA: calls, batches, grants, and key files |
 //! | `pins` | keys that a client expects under a name |
 //! | `ring` | shared memory between a local client and the server |
 //! | `ring_kills` | clients and servers that are killed at every step of the use of shared memory |
@@ -44,6 +45,7 @@ mod permissions;
 mod pins;
 mod plain_http;
 mod pool;
+mod post_quantum;
 mod remote;
 mod ring;
 mod ring_kills;

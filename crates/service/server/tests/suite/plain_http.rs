@@ -8,6 +8,8 @@ use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
 use hyper::header::HeaderMap;
 use hyper::{Request, StatusCode};
+use oarlock::keys::{export, generate};
+use oarlock::{MlDsaSet, MlKemSet};
 use oarlock_server::config::{AuditConfig, AuditFailure};
 use oarlock_wire::Message as _;
 use oarlock_wire::proto::cryptoserver_client::CryptoserverClient;
@@ -33,6 +35,12 @@ async fn server() -> TestServer {
         config.limits.max_bytes_per_client = 4 << 20;
         config.audit = Some(AuditConfig::at(directory.join("audit.jsonl"), AuditFailure::Stop));
         write_secret(config.keys.records.as_deref().unwrap(), KEYS);
+        let keys = config.keys.directory.as_deref().unwrap();
+        let (kem, dsa) = (generate::ml_kem(MlKemSet::MlKem768), generate::ml_dsa(MlDsaSet::MlDsa44));
+        for (name, key) in [("kem", kem.unwrap()), ("dsa", dsa.unwrap())] {
+            let pem = export::private_pkcs8_pem(&key).unwrap();
+            write_secret(&keys.join(format!("{name}.pem")), &*pem);
+        }
     })
     .await
 }
@@ -121,6 +129,24 @@ async fn single_calls_take_and_give_json() {
     let mut verify = json!({"resident": "p256", "scheme": scheme, "message": "aGVsbG8=", "signature": signed["signature"]});
     assert_eq!(client.call("Verify", verify.clone()).await, json!({"isValid": true}));
     verify["message"] = json!("aGVsbG8h");
+    assert_eq!(client.call("Verify", verify).await, json!({"isValid": false}));
+
+    let encapsulated = client.call("Encapsulate", json!({"resident": "kem"})).await;
+    let decapsulate = json!({"key": "kem", "ciphertext": encapsulated["ciphertext"]});
+    let decapsulated = client.call("Decapsulate", decapsulate).await;
+    assert_eq!(decapsulated, json!({"sharedSecret": encapsulated["sharedSecret"]}));
+    let short = client.post("Decapsulate", r#"{"key": "kem", "ciphertext": "AAAA"}"#).await.error();
+    assert_eq!((short.0, &*short.1), (StatusCode::BAD_REQUEST, "invalid_argument"));
+    let variant = json!({"kind": "ML_DSA_SIGN", "mlDsaVariant": "PRE_HASH", "preHash": "SHA512_256"});
+    let sign = json!({"key": "dsa", "scheme": variant, "message": "aGVsbG8=", "context": "bWFpbA=="});
+    let signed = client.call("Sign", sign).await;
+    let variant = json!({"kind": "ML_DSA_VERIFY", "mlDsaVariant": "PRE_HASH", "preHash": "SHA512_256"});
+    let mut verify = json!({
+        "resident": "dsa", "scheme": variant, "message": "aGVsbG8=", "context": "bWFpbA==",
+        "signature": signed["signature"],
+    });
+    assert_eq!(client.call("Verify", verify.clone()).await, json!({"isValid": true}));
+    verify["context"] = json!("");
     assert_eq!(client.call("Verify", verify).await, json!({"isValid": false}));
 
     let key = client.call("GetPublicKey", json!({"name": "p256"})).await;

@@ -1,6 +1,7 @@
 //! Tests of servers as a holder of keys: balanced, replaced, compared.
 
 mod dns_names;
+mod post_quantum;
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};

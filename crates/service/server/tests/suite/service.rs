@@ -15,7 +15,7 @@ use crate::test_server::{self, TestServer, open, open_resident, write_secret};
 
 const PKCS1: Scheme = Scheme::RsaPkcs1Sign { digest: DigestAlg::Sha256 };
 
-async fn run(link: &ServerLink, jobs: &[(Job<'_>, u32)]) -> Vec<Result<Vec<u8>, JobError>> {
+pub async fn run(link: &ServerLink, jobs: &[(Job<'_>, u32)]) -> Vec<Result<Vec<u8>, JobError>> {
     let message = jobs::write(jobs.iter().copied()).unwrap();
     match link.call(request::Body::Jobs(message)).await.unwrap() {
         response::Body::Results(results) => {
@@ -89,8 +89,12 @@ async fn answers_single_calls() {
         ..Default::default()
     };
     let input = Some(proto::sign_request::Input::Message("hello".into()));
-    let sign =
-        proto::SignRequest { key: "p256".into(), scheme: Some(kind(proto::scheme::Kind::EcdsaSign)), input };
+    let sign = proto::SignRequest {
+        key: "p256".into(),
+        scheme: Some(kind(proto::scheme::Kind::EcdsaSign)),
+        input,
+        ..Default::default()
+    };
     let signature = client.sign(sign).await.unwrap().into_inner().signature;
     for (key, message, expected) in [
         (proto::verify_request::Key::Resident("p256".into()), "hello", true),
@@ -102,6 +106,7 @@ async fn answers_single_calls() {
             scheme: Some(kind(proto::scheme::Kind::EcdsaVerify)),
             input: Some(proto::verify_request::Input::Message(message.into())),
             signature: signature.clone(),
+            ..Default::default()
         };
         assert_eq!(client.verify(request).await.unwrap().into_inner().is_valid, expected);
     }
@@ -319,11 +324,12 @@ async fn names_the_missing_field_of_a_single_call() {
     let message = || Some(proto::sign_request::Input::Message("m".into()));
     let key = || "ed25519".to_owned();
     let unspecified = scheme(proto::scheme::Kind::Unspecified);
+    let sign = |key, scheme, input| proto::SignRequest { key, scheme, input, ..Default::default() };
     for (request, field) in [
-        (proto::SignRequest { key: key(), scheme: ed25519, input: None }, "input"),
-        (proto::SignRequest { key: key(), scheme: None, input: message() }, "scheme"),
-        (proto::SignRequest { key: key(), scheme: unspecified, input: message() }, "scheme"),
-        (proto::SignRequest { key: String::new(), scheme: ed25519, input: message() }, "key"),
+        (sign(key(), ed25519, None), "input"),
+        (sign(key(), None, message()), "scheme"),
+        (sign(key(), unspecified, message()), "scheme"),
+        (sign(String::new(), ed25519, message()), "key"),
     ] {
         named(client.sign(request).await.map(drop), field);
     }
@@ -332,6 +338,7 @@ async fn names_the_missing_field_of_a_single_call() {
         scheme: scheme(proto::scheme::Kind::Ed25519Verify),
         input: Some(proto::verify_request::Input::Message("m".into())),
         signature: vec![0; 64].into(),
+        ..Default::default()
     };
     assert!(!client.verify(whole.clone()).await.unwrap().into_inner().is_valid);
     for (request, field) in [
