@@ -97,6 +97,10 @@ pub(super) enum CallCommand {
     Rewrap(CallRewrapArgs),
     /// Derive a shared secret with an X25519 or EC key
     Derive(DeriveArgs),
+    /// Make a shared secret and its ciphertext under an ML-KEM key
+    Encapsulate(EncapsulateArgs),
+    /// Recover the shared secret of a ciphertext with an ML-KEM key
+    Decapsulate(DecapsulateArgs),
     /// Make a message authentication code under a symmetric key
     Mac(CallMacArgs),
     /// List the keys that this client may use
@@ -125,9 +129,23 @@ pub(super) struct InputArgs {
     /// File of the message; - is stdin
     #[arg(long = "in", value_name = "FILE", default_value = "-")]
     pub(super) input: PathBuf,
-    /// The file contains the digest of the message, as raw bytes
+    /// The file contains the digest of the message, or the mu of mu-ml-dsa, as raw bytes
     #[arg(long)]
     pub(super) digest: bool,
+}
+
+/// The options of ML-DSA.
+#[derive(Args, Debug)]
+pub(super) struct MlDsaArgs {
+    /// Context of the signature, under an ML-DSA key: a text of at most 255 bytes [default: empty]
+    #[arg(long, value_name = "TEXT")]
+    pub(super) context: Option<String>,
+    /// Context in hexadecimal digits
+    #[arg(long, value_name = "HEX", conflicts_with = "context")]
+    pub(super) context_hex: Option<String>,
+    /// Digest of HashML-DSA, under an ML-DSA key: sha256, sha384, sha512, shake256 and others [default: none]
+    #[arg(long, value_name = "NAME", conflicts_with = "scheme")]
+    pub(super) pre_hash: Option<String>,
 }
 
 /// The file of a result, and its form.
@@ -148,10 +166,12 @@ pub(super) struct OutputArgs {
 pub(super) struct CallSignArgs {
     #[command(flatten)]
     pub(super) key: CallKeyArgs,
-    /// Scheme: rsa-pkcs1-DIGEST, rsa-pss-DIGEST, ecdsa-DIGEST, ecdsa-DIGEST-fixed, ed25519 [default: suits the key,
-    /// with SHA-256 or the curve's own digest]
+    /// Scheme: rsa-pkcs1-DIGEST, rsa-pss-DIGEST, ecdsa-DIGEST, ecdsa-DIGEST-fixed, ed25519, ml-dsa, mu-ml-dsa [default:
+    /// suits the key, with SHA-256 or the curve's own digest]
     #[arg(long)]
     pub(super) scheme: Option<String>,
+    #[command(flatten)]
+    pub(super) ml_dsa: MlDsaArgs,
     #[command(flatten)]
     pub(super) input: InputArgs,
     #[command(flatten)]
@@ -165,6 +185,8 @@ pub(super) struct CallVerifyArgs {
     /// Scheme, as with sign
     #[arg(long)]
     pub(super) scheme: Option<String>,
+    #[command(flatten)]
+    pub(super) ml_dsa: MlDsaArgs,
     #[command(flatten)]
     pub(super) input: InputArgs,
     /// File of the signature
@@ -202,6 +224,28 @@ pub(super) struct DeriveArgs {
     /// File of the peer's public key: 32 bytes for X25519, an uncompressed point for an EC key, or PEM or DER
     #[arg(long, value_name = "FILE")]
     pub(super) peer: PathBuf,
+    #[command(flatten)]
+    pub(super) output: OutputArgs,
+}
+
+#[derive(Args, Debug)]
+pub(super) struct EncapsulateArgs {
+    #[command(flatten)]
+    pub(super) key: CallKeyArgs,
+    /// File for the ciphertext, as raw bytes; optional with --json
+    #[arg(long, value_name = "FILE")]
+    pub(super) ciphertext: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) output: OutputArgs,
+}
+
+#[derive(Args, Debug)]
+pub(super) struct DecapsulateArgs {
+    #[command(flatten)]
+    pub(super) key: CallKeyArgs,
+    /// File of the ciphertext, as raw bytes; - is stdin
+    #[arg(long = "in", value_name = "FILE", default_value = "-")]
+    pub(super) input: PathBuf,
     #[command(flatten)]
     pub(super) output: OutputArgs,
 }

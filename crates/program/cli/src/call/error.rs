@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use oarlock::Blame;
 use oarlock::keys::KeyError;
-use oarlock::{BuildError, JobError};
+use oarlock::{BuildError, JobError, MlDsaSet, Scheme};
 use oarlock_keytable::KeyType;
 use oarlock_server::development::DevelopmentError;
 use oarlock_terminal::{CommandError, FailureKind};
@@ -37,6 +37,12 @@ pub(crate) enum CallError {
     NoPublicKey { name: String },
     #[error("--scheme: expected {expected}, found {found:?}")]
     Scheme { expected: String, found: String },
+    #[error("--pre-hash: expected {expected}, found {found:?}")]
+    PreHash { expected: String, found: String },
+    #[error("--context: {scheme} takes no context: expected an ML-DSA key, and no mu-ml-dsa")]
+    NoContext { scheme: Scheme },
+    #[error("--context: expected at most {} bytes, found {found}", MlDsaSet::MAX_CONTEXT_LEN)]
+    LongContext { found: usize },
     #[error("{given} needs {missing}: expected both the certificate and its private key, or neither")]
     HalfIdentity { given: &'static str, missing: &'static str },
     #[error("--scheme {found}: the key is {key}: expected {expected}")]

@@ -12,7 +12,7 @@ use std::path::Path;
 
 use oarlock::keys::reference::Reference;
 use oarlock::keys::{export, import};
-use oarlock::{Job, JobError, Key, Scheme};
+use oarlock::{Job, JobError, Key, MlDsaSet, MlDsaVariant, MlKemSet, Scheme};
 use oarlock_files::output::write_private;
 use oarlock_key_files::read_private;
 use oarlock_terminal::GlobalOptions;
@@ -22,10 +22,11 @@ use oarlock_wire::proto::{self, open_key, request, response};
 use zeroize::Zeroizing;
 
 pub(crate) use self::args::{CallArgs, ServerArgs};
-use self::args::{CallCommand, CallKeyArgs, InputArgs, OutputArgs};
+use self::args::{CallCommand, CallKeyArgs, InputArgs, MlDsaArgs, OutputArgs};
 pub(crate) use self::error::CallError;
 use self::peers::CallPeers;
 pub(crate) use self::peers::{HOLDER, connect_observer, server_holder};
+use self::scheme::ChosenScheme;
 use crate::runtime::run_future;
 
 pub(crate) fn run(global: &GlobalOptions, args: &CallArgs) -> Result<(), CallError> {
@@ -40,6 +41,8 @@ pub(crate) fn run(global: &GlobalOptions, args: &CallArgs) -> Result<(), CallErr
             CallCommand::Decrypt(args) => call.decrypt(args).await,
             CallCommand::Rewrap(args) => call.rewrap(args).await,
             CallCommand::Derive(args) => call.derive(args).await,
+            CallCommand::Encapsulate(args) => call.encapsulate(args).await,
+            CallCommand::Decapsulate(args) => call.decapsulate(args).await,
             CallCommand::Mac(args) => call.mac(args).await,
             CallCommand::Keys => call.keys().await,
             CallCommand::PublicKey(args) => call.public_key(args).await,
@@ -56,22 +59,25 @@ struct CallSession<'c> {
 impl CallSession<'_> {
     async fn sign(&self, args: &args::CallSignArgs) -> Result<(), CallError> {
         let key = self.open(&args.key).await?;
-        let scheme = scheme::sign(args.scheme.as_deref(), key.kind())?;
+        let scheme = scheme::sign(args.chosen(), key.kind())?;
+        let context = args.ml_dsa.context_for(scheme, &args.input)?;
         let input = args.input.read()?;
-        let signature = self.job(Job::with_scheme(scheme, &key, args.input.input(&input), &[])).await?;
+        let job = Job::with_scheme(scheme, &key, args.input.input(&input), &[]).context(&context);
+        let signature = self.job(job).await?;
         self.write_result(&args.output, &signature, &scheme.to_string())
     }
 
     async fn verify(&self, args: &args::CallVerifyArgs) -> Result<(), CallError> {
         let key = self.open(&args.key).await?;
-        let scheme = scheme::verify(args.scheme.as_deref(), key.kind())?;
+        let scheme = scheme::verify(args.chosen(), key.kind())?;
+        let context = args.ml_dsa.context_for(scheme, &args.input)?;
         let (input, signature) = (args.input.read()?, read(&args.signature)?);
-        let is_valid =
-            match self.job(Job::with_scheme(scheme, &key, args.input.input(&input), &signature)).await {
-                Ok(_) => true,
-                Err(CallError::Job(JobError::Rejected)) => false,
-                Err(error) => return Err(error),
-            };
+        let job = Job::with_scheme(scheme, &key, args.input.input(&input), &signature).context(&context);
+        let is_valid = match self.job(job).await {
+            Ok(_) => true,
+            Err(CallError::Job(JobError::Rejected)) => false,
+            Err(error) => return Err(error),
+        };
         if self.global.json {
             writeln!(
                 io::stdout(),
@@ -115,6 +121,37 @@ impl CallSession<'_> {
         let peer = peer(&read(&args.peer)?, scheme)?;
         let shared = self.job(Job::agree(&key, &peer)).await?;
         self.write_secret(&args.output, &shared, &scheme.to_string())
+    }
+
+    async fn encapsulate(&self, args: &args::EncapsulateArgs) -> Result<(), CallError> {
+        let in_json = self.global.json && args.output.is_plain();
+        // Asked for before the call: the secret is of no use without its ciphertext.
+        if args.ciphertext.is_none() && !in_json {
+            return Err(CallError::Usage("expected --ciphertext FILE, or --json and no form of the secret"));
+        }
+        let key = self.open(&args.key).await?;
+        let scheme = scheme::encapsulate(key.kind())?;
+        let answer = self.job(Job::encapsulate(&key)).await?;
+        let (ciphertext, secret) =
+            answer.split_last_chunk::<{ MlKemSet::SECRET_LEN }>().ok_or(CallError::Unexpected)?;
+        if let Some(path) = &args.ciphertext {
+            write_out(Some(path), ciphertext)?;
+        }
+        if in_json {
+            let value = serde_json::json!({
+                "scheme": scheme.to_string(), "ciphertext": hex(ciphertext), "hex": hex(secret),
+            });
+            return Ok(writeln!(io::stdout(), "{value}")?);
+        }
+        self.write_secret(&args.output, secret, &scheme.to_string())
+    }
+
+    async fn decapsulate(&self, args: &args::DecapsulateArgs) -> Result<(), CallError> {
+        let key = self.open(&args.key).await?;
+        let scheme = scheme::decapsulate(key.kind())?;
+        let ciphertext = read(&args.input)?;
+        let secret = self.job(Job::decapsulate(&key, &ciphertext)).await?;
+        self.write_secret(&args.output, &secret, &scheme.to_string())
     }
 
     async fn keys(&self) -> Result<(), CallError> {
@@ -268,6 +305,44 @@ impl OutputArgs {
     }
 }
 
+impl args::CallSignArgs {
+    fn chosen(&self) -> ChosenScheme<'_> {
+        ChosenScheme::new(self.scheme.as_deref(), self.ml_dsa.pre_hash.as_deref())
+    }
+}
+
+impl args::CallVerifyArgs {
+    fn chosen(&self) -> ChosenScheme<'_> {
+        ChosenScheme::new(self.scheme.as_deref(), self.ml_dsa.pre_hash.as_deref())
+    }
+}
+
+impl MlDsaArgs {
+    /// Returns the context, which is empty if none was given.
+    fn context_for(&self, scheme: Scheme, input: &InputArgs) -> Result<Vec<u8>, CallError> {
+        let variant = match scheme {
+            Scheme::MlDsaSign { variant, .. } | Scheme::MlDsaVerify { variant, .. } => Some(variant),
+            _ => None,
+        };
+        if variant == Some(MlDsaVariant::ExternalMu) && !input.digest {
+            return Err(CallError::Usage("--scheme mu-ml-dsa: expected --digest and a file of mu, 64 bytes"));
+        }
+        let context = match (&self.context, &self.context_hex) {
+            (Some(text), _) => text.as_bytes().to_vec(),
+            (None, Some(digits)) => from_hex(digits)
+                .ok_or(CallError::Usage("--context-hex: expected an even number of hexadecimal digits"))?,
+            (None, None) => return Ok(Vec::new()),
+        };
+        if !scheme.takes_context() {
+            return Err(CallError::NoContext { scheme });
+        }
+        match context.len() {
+            ..=MlDsaSet::MAX_CONTEXT_LEN => Ok(context),
+            found => Err(CallError::LongContext { found }),
+        }
+    }
+}
+
 impl InputArgs {
     fn read(&self) -> Result<Zeroizing<Vec<u8>>, CallError> {
         read(&self.input)
@@ -319,6 +394,12 @@ fn base64(bytes: &[u8]) -> String {
     let mut text = oarlock_records::SecretBuffer::default();
     oarlock_records::Encoding::Base64.encode(bytes, &mut text);
     String::from_utf8_lossy(&text[..]).into_owned()
+}
+
+fn from_hex(digits: &str) -> Option<Vec<u8>> {
+    let mut bytes = oarlock_records::SecretBuffer::default();
+    oarlock_records::Encoding::Hex.decode(digits.as_bytes(), &mut bytes)?;
+    Some(bytes[..].to_vec())
 }
 
 fn hex(bytes: &[u8]) -> String {

@@ -1,6 +1,6 @@
 //! Schemes by name.
 
-use oarlock::{Curve, KeyKind};
+use oarlock::{Curve, KeyKind, MlDsaSet, MlDsaVariant, PreHash};
 use oarlock::{DigestAlg, EcdsaEncoding, NonceRule, SaltLength, Scheme};
 
 use super::CallError;
@@ -13,12 +13,35 @@ enum SchemeFamily {
     Pss(DigestAlg),
     Ecdsa(DigestAlg, EcdsaEncoding),
     Ed25519,
+    MlDsa(MlDsaVariant),
 }
 
-const EXPECTED: &str = "rsa-pkcs1-DIGEST, rsa-pss-DIGEST, ecdsa-DIGEST, ecdsa-DIGEST-fixed or ed25519, with sha1, sha224, sha256, sha384 or sha512";
+const EXPECTED: &str = "rsa-pkcs1-DIGEST, rsa-pss-DIGEST, ecdsa-DIGEST, ecdsa-DIGEST-fixed, ed25519, ml-dsa or mu-ml-dsa, with sha1, sha224, sha256, sha384 or sha512";
 
-pub(super) fn sign(name: Option<&str>, key: KeyKind) -> Result<Scheme, CallError> {
-    Ok(match family(name, key)? {
+/// What the user says about the scheme.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum ChosenScheme<'a> {
+    /// The scheme that suits the key.
+    Suitable,
+    /// The value of `--scheme`.
+    Named(&'a str),
+    /// The value of `--pre-hash`.
+    PreHash(&'a str),
+}
+
+impl<'a> ChosenScheme<'a> {
+    /// Combines the options, of which the command line allows one.
+    pub(super) fn new(scheme: Option<&'a str>, pre_hash: Option<&'a str>) -> Self {
+        match (scheme, pre_hash) {
+            (Some(name), _) => Self::Named(name),
+            (None, Some(digest)) => Self::PreHash(digest),
+            (None, None) => Self::Suitable,
+        }
+    }
+}
+
+pub(super) fn sign(chosen: ChosenScheme<'_>, key: KeyKind) -> Result<Scheme, CallError> {
+    Ok(match family(chosen, key)? {
         SchemeFamily::Pkcs1(digest) => Scheme::RsaPkcs1Sign { digest },
         SchemeFamily::Pss(digest) => {
             // A salt as long as the digest, as TLS 1.3 asks for. RFC 8446 4.2.3.
@@ -28,16 +51,20 @@ pub(super) fn sign(name: Option<&str>, key: KeyKind) -> Result<Scheme, CallError
             Scheme::EcdsaSign { curve: curve(key), digest, encoding, nonce: NonceRule::Hedged }
         }
         SchemeFamily::Ed25519 => Scheme::Ed25519Sign,
+        SchemeFamily::MlDsa(variant) => {
+            Scheme::MlDsaSign { set: ml_dsa_set(key), variant, nonce: NonceRule::Hedged }
+        }
     })
 }
 
-pub(super) fn verify(name: Option<&str>, key: KeyKind) -> Result<Scheme, CallError> {
-    Ok(match family(name, key)? {
+pub(super) fn verify(chosen: ChosenScheme<'_>, key: KeyKind) -> Result<Scheme, CallError> {
+    Ok(match family(chosen, key)? {
         SchemeFamily::Pkcs1(digest) => Scheme::RsaPkcs1Verify { digest },
         // The name does not say how long the salt of another signer is, so any length is accepted.
         SchemeFamily::Pss(digest) => Scheme::RsaPssVerify { digest, mgf: digest, salt: SaltLength::Any },
         SchemeFamily::Ecdsa(digest, encoding) => Scheme::EcdsaVerify { curve: curve(key), digest, encoding },
         SchemeFamily::Ed25519 => Scheme::Ed25519Verify,
+        SchemeFamily::MlDsa(variant) => Scheme::MlDsaVerify { set: ml_dsa_set(key), variant },
     })
 }
 
@@ -71,6 +98,26 @@ pub(super) fn derive(key: KeyKind) -> Result<Scheme, CallError> {
     }
 }
 
+/// Checks that a key encapsulates.
+pub(super) fn encapsulate(key: KeyKind) -> Result<Scheme, CallError> {
+    match key {
+        KeyKind::MlKemPrivate(set) | KeyKind::MlKemPublic(set) => Ok(Scheme::MlKemEncaps { set }),
+        _ => Err(not_ml_kem("encapsulate", key)),
+    }
+}
+
+/// Checks that a key decapsulates.
+pub(super) fn decapsulate(key: KeyKind) -> Result<Scheme, CallError> {
+    match key {
+        KeyKind::MlKemPrivate(set) | KeyKind::MlKemPublic(set) => Ok(Scheme::MlKemDecaps { set }),
+        _ => Err(not_ml_kem("decapsulate", key)),
+    }
+}
+
+fn not_ml_kem(command: &'static str, key: KeyKind) -> CallError {
+    CallError::KindOfKey { command, key: summary::kind(key), expected: "an ML-KEM key" }
+}
+
 fn curve(key: KeyKind) -> Curve {
     match key {
         KeyKind::EcPrivate(curve) | KeyKind::EcPublic(curve) => curve,
@@ -79,8 +126,20 @@ fn curve(key: KeyKind) -> Curve {
     }
 }
 
-fn family(name: Option<&str>, key: KeyKind) -> Result<SchemeFamily, CallError> {
-    let Some(name) = name else { return suitable(key) };
+fn ml_dsa_set(key: KeyKind) -> MlDsaSet {
+    match key {
+        KeyKind::MlDsaPrivate(set) | KeyKind::MlDsaPublic(set) => set,
+        // unreachable because `family` gives ML-DSA to its keys only
+        _ => MlDsaSet::MlDsa65,
+    }
+}
+
+fn family(chosen: ChosenScheme<'_>, key: KeyKind) -> Result<SchemeFamily, CallError> {
+    let name = match chosen {
+        ChosenScheme::Suitable => return suitable(key),
+        ChosenScheme::Named(name) => name,
+        ChosenScheme::PreHash(digest) => return pre_hash(digest, key),
+    };
     let family = parse(name)?;
     let (fits, expected) = match key {
         KeyKind::RsaPrivate(_) | KeyKind::RsaPublic(_) => (
@@ -91,7 +150,10 @@ fn family(name: Option<&str>, key: KeyKind) -> Result<SchemeFamily, CallError> {
             (matches!(family, SchemeFamily::Ecdsa(..)), "ecdsa-DIGEST or ecdsa-DIGEST-fixed")
         }
         KeyKind::Ed25519Private | KeyKind::Ed25519Public => (family == SchemeFamily::Ed25519, "ed25519"),
-        _ => return Err(CallError::Usage("expected a key that signs: RSA, EC or Ed25519")),
+        KeyKind::MlDsaPrivate(_) | KeyKind::MlDsaPublic(_) => {
+            (matches!(family, SchemeFamily::MlDsa(_)), "ml-dsa, mu-ml-dsa or --pre-hash DIGEST")
+        }
+        _ => return Err(CallError::Usage(NO_SIGNER)),
     };
     if fits {
         return Ok(family);
@@ -102,6 +164,10 @@ fn family(name: Option<&str>, key: KeyKind) -> Result<SchemeFamily, CallError> {
 fn parse(name: &str) -> Result<SchemeFamily, CallError> {
     let found = if name == "ed25519" {
         Some(SchemeFamily::Ed25519)
+    } else if name == "ml-dsa" {
+        Some(SchemeFamily::MlDsa(MlDsaVariant::Pure))
+    } else if name == "mu-ml-dsa" {
+        Some(SchemeFamily::MlDsa(MlDsaVariant::ExternalMu))
     } else if let Some(name) = name.strip_prefix("rsa-pkcs1-") {
         digest(name).map(SchemeFamily::Pkcs1)
     } else if let Some(name) = name.strip_prefix("rsa-pss-") {
@@ -128,7 +194,26 @@ fn suitable(key: KeyKind) -> Result<SchemeFamily, CallError> {
             SchemeFamily::Ecdsa(DigestAlg::Sha256, EcdsaEncoding::Der)
         }
         KeyKind::Ed25519Private | KeyKind::Ed25519Public => SchemeFamily::Ed25519,
-        _ => return Err(CallError::Usage("expected a key that signs: RSA, EC or Ed25519")),
+        KeyKind::MlDsaPrivate(_) | KeyKind::MlDsaPublic(_) => SchemeFamily::MlDsa(MlDsaVariant::Pure),
+        _ => return Err(CallError::Usage(NO_SIGNER)),
+    })
+}
+
+const NO_SIGNER: &str = "expected a key that signs: RSA, EC, Ed25519 or ML-DSA";
+
+/// Returns HashML-DSA with a digest.
+fn pre_hash(name: &str, key: KeyKind) -> Result<SchemeFamily, CallError> {
+    if !matches!(key, KeyKind::MlDsaPrivate(_) | KeyKind::MlDsaPublic(_)) {
+        return Err(CallError::KindOfKey {
+            command: "--pre-hash",
+            key: summary::kind(key),
+            expected: "an ML-DSA key; --scheme names the digest of other keys",
+        });
+    }
+    let found = PreHash::ALL.into_iter().find(|digest| digest.to_string() == name);
+    found.map(|digest| SchemeFamily::MlDsa(MlDsaVariant::PreHash(digest))).ok_or_else(|| CallError::PreHash {
+        expected: PreHash::ALL.map(|digest| digest.to_string()).join(", "),
+        found: name.to_owned(),
     })
 }
 
@@ -138,23 +223,59 @@ fn digest(name: &str) -> Option<DigestAlg> {
 
 #[cfg(test)]
 mod tests {
+    use oarlock::MlKemSet;
+
     use super::*;
 
     #[test]
     fn rejects_a_scheme_of_other_keys() {
         let text = |result: Result<Scheme, CallError>| result.unwrap_err().to_string();
         assert_eq!(
-            text(sign(Some("ecdsa-sha256"), KeyKind::RsaPrivate(2048))),
+            text(sign(ChosenScheme::Named("ecdsa-sha256"), KeyKind::RsaPrivate(2048))),
             "--scheme ecdsa-sha256: the key is rsa2048: expected rsa-pkcs1-DIGEST or rsa-pss-DIGEST"
         );
         assert!(
-            text(verify(Some("ed25519"), KeyKind::EcPublic(Curve::P256))).contains("expected ecdsa-DIGEST")
+            text(verify(ChosenScheme::Named("ed25519"), KeyKind::EcPublic(Curve::P256)))
+                .contains("expected ecdsa-DIGEST")
         );
-        assert!(text(sign(Some("rsa-pss-sha256"), KeyKind::Ed25519Public)).ends_with("expected ed25519"));
+        assert!(
+            text(sign(ChosenScheme::Named("rsa-pss-sha256"), KeyKind::Ed25519Public))
+                .ends_with("expected ed25519")
+        );
         assert!(text(decrypt("rsa-pkcs1", KeyKind::X25519Public)).contains("expected an RSA key"));
         assert!(text(derive(KeyKind::RsaPublic(2048))).contains("the key is rsa2048"));
         let curve = Curve::P384;
         assert_eq!(derive(KeyKind::EcPrivate(curve)).unwrap(), Scheme::Ecdh { curve });
-        assert!(sign(Some("rsa-pss-sha256"), KeyKind::RsaPublic(2048)).is_ok());
+        assert!(sign(ChosenScheme::Named("rsa-pss-sha256"), KeyKind::RsaPublic(2048)).is_ok());
+    }
+
+    #[test]
+    fn names_the_variants_of_ml_dsa() {
+        let (set, nonce) = (MlDsaSet::MlDsa87, NonceRule::Hedged);
+        let key = KeyKind::MlDsaPublic(set);
+        let signed = |chosen| sign(chosen, key).unwrap();
+        let of = |variant| Scheme::MlDsaSign { set, variant, nonce };
+        assert_eq!(signed(ChosenScheme::Suitable), of(MlDsaVariant::Pure));
+        assert_eq!(signed(ChosenScheme::Named("mu-ml-dsa")), of(MlDsaVariant::ExternalMu));
+        assert_eq!(signed(ChosenScheme::PreHash("shake256")), of(MlDsaVariant::PreHash(PreHash::Shake256)));
+        let text = |chosen, key| verify(chosen, key).unwrap_err().to_string();
+        assert!(text(ChosenScheme::PreHash("md5"), key).starts_with("--pre-hash: expected sha256, sha384"));
+        assert!(
+            text(ChosenScheme::PreHash("sha256"), KeyKind::Ed25519Public).contains("expected an ML-DSA key")
+        );
+        assert!(
+            text(ChosenScheme::Named("ed25519"), key)
+                .ends_with("expected ml-dsa, mu-ml-dsa or --pre-hash DIGEST")
+        );
+        assert!(
+            text(ChosenScheme::Suitable, KeyKind::MlKemPublic(MlKemSet::MlKem768))
+                .contains("a key that signs")
+        );
+        assert!(
+            encapsulate(key)
+                .unwrap_err()
+                .to_string()
+                .contains("the key is ml-dsa-87: expected an ML-KEM key")
+        );
     }
 }

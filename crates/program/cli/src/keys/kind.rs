@@ -3,10 +3,10 @@
 use std::fmt;
 
 use clap::ValueEnum;
-use oarlock::Curve;
 use oarlock::Key;
 use oarlock::keys::generate::SafePrimeProgress;
 use oarlock::keys::{KeyError, generate};
+use oarlock::{Curve, MlDsaSet, MlKemSet};
 use oarlock_keytable::KeyType;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -27,6 +27,24 @@ pub(super) enum GeneratedKind {
     Ed25519,
     /// Key agreement on Curve25519
     X25519,
+    /// Post-quantum key encapsulation, with the smallest security margin
+    #[value(name = "ml-kem-512")]
+    MlKem512,
+    /// Post-quantum key encapsulation
+    #[value(name = "ml-kem-768")]
+    MlKem768,
+    /// Post-quantum key encapsulation
+    #[value(name = "ml-kem-1024")]
+    MlKem1024,
+    /// Post-quantum signatures
+    #[value(name = "ml-dsa-44")]
+    MlDsa44,
+    /// Post-quantum signatures
+    #[value(name = "ml-dsa-65")]
+    MlDsa65,
+    /// Post-quantum signatures
+    #[value(name = "ml-dsa-87")]
+    MlDsa87,
     /// Single DES, symmetric
     Des,
     /// Triple DES with two keys, symmetric
@@ -99,6 +117,12 @@ impl GeneratedKind {
             Self::P384 => generate::ec(Curve::P384),
             Self::Ed25519 => generate::ed25519(),
             Self::X25519 => generate::x25519(),
+            Self::MlKem512 => generate::ml_kem(MlKemSet::MlKem512),
+            Self::MlKem768 => generate::ml_kem(MlKemSet::MlKem768),
+            Self::MlKem1024 => generate::ml_kem(MlKemSet::MlKem1024),
+            Self::MlDsa44 => generate::ml_dsa(MlDsaSet::MlDsa44),
+            Self::MlDsa65 => generate::ml_dsa(MlDsaSet::MlDsa65),
+            Self::MlDsa87 => generate::ml_dsa(MlDsaSet::MlDsa87),
             _ => generate::secret(self.symmetric().and_then(KeyType::key_len).unwrap_or(HMAC_LEN)),
         }
     }

@@ -3,9 +3,8 @@
 use std::io;
 use std::path::Path;
 
-use oarlock::Key;
-use oarlock::KeyKind;
 use oarlock::keys::threshold::Share;
+use oarlock::{Key, KeyKind, MlKemSet};
 use oarlock_key_files::KeyMaterial;
 use oarlock_keytable::KeyType;
 use oarlock_terminal::GlobalOptions;
@@ -131,14 +130,26 @@ impl KeyHalf {
 pub(super) fn is_public(key: &Key) -> bool {
     matches!(
         key.kind(),
-        KeyKind::RsaPublic(_) | KeyKind::EcPublic(_) | KeyKind::Ed25519Public | KeyKind::X25519Public
+        KeyKind::RsaPublic(_)
+            | KeyKind::EcPublic(_)
+            | KeyKind::Ed25519Public
+            | KeyKind::X25519Public
+            | KeyKind::MlKemPublic(_)
+            | KeyKind::MlDsaPublic(_)
     )
 }
 
 /// Warns on stderr about a key that is too short.
 pub(crate) fn warn(name: &str, key: &Key) {
-    if let KeyKind::RsaPrivate(bits @ ..2048) | KeyKind::RsaPublic(bits @ ..2048) = key.kind() {
-        eprintln!("oarlock: {name}: an RSA key of {bits} bits is too short to be safe");
+    match key.kind() {
+        KeyKind::RsaPrivate(bits @ ..2048) | KeyKind::RsaPublic(bits @ ..2048) => {
+            eprintln!("oarlock: {name}: an RSA key of {bits} bits is too short to be safe");
+        }
+        // The default of FIPS 203 section 8 is ML-KEM-768.
+        KeyKind::MlKemPrivate(MlKemSet::MlKem512) | KeyKind::MlKemPublic(MlKemSet::MlKem512) => {
+            eprintln!("oarlock: {name}: ML-KEM-512 has the smallest security margin: prefer ml-kem-768");
+        }
+        _ => {}
     }
 }
 
@@ -149,6 +160,8 @@ pub(crate) fn kind(kind: KeyKind) -> String {
         KeyKind::EcPrivate(curve) | KeyKind::EcPublic(curve) => curve.to_string(),
         KeyKind::Ed25519Private | KeyKind::Ed25519Public => "ed25519".into(),
         KeyKind::X25519Private | KeyKind::X25519Public => "x25519".into(),
+        KeyKind::MlKemPrivate(set) | KeyKind::MlKemPublic(set) => set.to_string(),
+        KeyKind::MlDsaPrivate(set) | KeyKind::MlDsaPublic(set) => set.to_string(),
         other => format!("{other:?}"),
     }
 }

@@ -119,6 +119,142 @@ fn published_examples_are_reproduced() {
     assert_eq!(folder.text("mac --key codes --in @empty --hex"), "bb1d6929e95937287fa37d129b756746\n");
 }
 
+/// Makes keys of ML-KEM and ML-DSA in the directory of a server before it starts.
+fn post_quantum_folder() -> CallFolder {
+    let folder = tempfile::tempdir().unwrap();
+    let development = Development::at(folder.path());
+    development.prepare().unwrap();
+    fs::write(development.records(), KEYS).unwrap();
+    let keys = development.keys();
+    for kind in ["ml-kem-768", "ml-dsa-44", "ml-dsa-65"] {
+        let made =
+            crate::program::oarlock(&["keys", "generate", kind, "--directory", keys.to_str().unwrap()]);
+        assert_eq!(code(&made), 0, "{}", stderr(&made));
+    }
+    let served = Served::start(folder.path());
+    CallFolder { dir: folder, served }
+}
+
+#[test]
+fn ml_dsa_signs_with_contexts_and_digests() {
+    let folder = post_quantum_folder();
+    fs::write(folder.path("message"), "hello").unwrap();
+    fs::write(folder.path("digest"), [7; 64]).unwrap();
+    folder.ok("public-key ml-dsa-65 --out @public.pem");
+    let own = "--own-key @public.pem";
+    for (options, input, other) in [
+        ("", "message", "--context mail"),
+        ("--context mail", "message", ""),
+        ("--context-hex 6d61696c", "message", "--context Mail"),
+        ("--pre-hash sha512", "message", ""),
+        (
+            "--pre-hash sha3-512 --context mail --digest",
+            "digest",
+            "--pre-hash sha512 --context mail --digest",
+        ),
+        ("--scheme mu-ml-dsa --digest", "digest", "--pre-hash sha512 --digest"),
+        ("--scheme ml-dsa", "message", "--pre-hash sha256"),
+    ] {
+        let with = |key: &str, options: &str| match options {
+            "" => format!("{key} --in @{input}"),
+            options => format!("{key} {options} --in @{input}"),
+        };
+        folder.ok(&format!("sign {} --out @signature", with("--key ml-dsa-65", options)));
+        for key in ["--key ml-dsa-65", own] {
+            let verify = |options: &str| format!("verify {} --signature @signature", with(key, options));
+            assert_eq!(folder.text(&verify(options)), "the signature is valid\n");
+            let output = folder.call(&verify(other));
+            assert_eq!(code(&output), 1, "{options}: {}", stderr(&output));
+        }
+    }
+    // Text and hexadecimal digits of one context are the same.
+    folder.ok("sign --key ml-dsa-65 --context mail --in @message --out @signature");
+    folder.ok("verify --key ml-dsa-65 --context-hex 6d61696c --in @message --signature @signature");
+    let json = folder.ok("sign --key ml-dsa-44 --pre-hash shake256 --in @message --json");
+    let json: Value = serde_json::from_slice(&json).unwrap();
+    assert_eq!(json["scheme"], "hash-shake256-ml-dsa-44-sign");
+    assert_eq!(json["hex"].as_str().unwrap().len(), 2 * 2420);
+    let long = "x".repeat(256);
+    for (words, reason) in [
+        (
+            format!("sign --key ml-dsa-65 --context {long} --in @message"),
+            "expected at most 255 bytes, found 256",
+        ),
+        ("sign --key p256 --context mail --in @message".into(), "ecdsa-p256-sha256-sign takes no context"),
+        ("sign --key p256 --pre-hash sha256 --in @message".into(), "expected an ML-DSA key"),
+        ("sign --key ml-dsa-65 --pre-hash md5 --in @message".into(), "--pre-hash: expected sha256, sha384"),
+        (
+            "sign --key ml-dsa-65 --scheme mu-ml-dsa --in @message".into(),
+            "expected --digest and a file of mu",
+        ),
+        (
+            "sign --key ml-dsa-65 --scheme mu-ml-dsa --context x --digest --in @digest".into(),
+            "takes no context",
+        ),
+        (
+            "sign --key ml-dsa-65 --context-hex 6d6 --in @message".into(),
+            "an even number of hexadecimal digits",
+        ),
+        (
+            "sign --key ml-dsa-65 --scheme ed25519 --in @message".into(),
+            "expected ml-dsa, mu-ml-dsa or --pre-hash",
+        ),
+        ("sign --key ml-dsa-65 --digest --in @message".into(), "digest"),
+        ("sign --key ml-kem-768 --in @message".into(), "RSA, EC, Ed25519 or ML-DSA"),
+        (
+            "sign --key ml-dsa-65 --pre-hash sha256 --scheme ml-dsa --in @message".into(),
+            "cannot be used with",
+        ),
+    ] {
+        folder.refused(&words, 2, reason);
+    }
+}
+
+#[test]
+fn secrets_are_encapsulated_and_decapsulated() {
+    let folder = post_quantum_folder();
+    folder.ok("public-key ml-kem-768 --out @public.pem");
+    for key in ["--key ml-kem-768", "--own-key @public.pem"] {
+        folder.ok(&format!("encapsulate {key} --ciphertext @ciphertext --out @secret"));
+        let secret = fs::read(folder.path("secret")).unwrap();
+        assert_eq!((fs::read(folder.path("ciphertext")).unwrap().len(), secret.len()), (1088, 32));
+        assert_eq!(fs::metadata(folder.path("secret")).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(folder.ok("decapsulate --key ml-kem-768 --in @ciphertext"), secret);
+    }
+    let json: Value = serde_json::from_slice(&folder.ok("encapsulate --key ml-kem-768 --json")).unwrap();
+    assert_eq!(json["scheme"], "ml-kem-768-encaps");
+    let bytes = |name: &str| {
+        let text = json[name].as_str().unwrap();
+        (0..text.len() / 2)
+            .map(|at| u8::from_str_radix(&text[2 * at..2 * at + 2], 16).unwrap())
+            .collect::<Vec<_>>()
+    };
+    fs::write(folder.path("ciphertext"), bytes("ciphertext")).unwrap();
+    let hex = folder.text("decapsulate --key ml-kem-768 --in @ciphertext --hex");
+    assert_eq!(hex.trim_end(), json["hex"].as_str().unwrap());
+    // A ciphertext for another key has another secret, and is no error.
+    fs::write(folder.path("random"), [5; 1088]).unwrap();
+    let random = folder.ok("decapsulate --key ml-kem-768 --in @random");
+    assert_eq!((random.len(), folder.ok("decapsulate --key ml-kem-768 --in @random")), (32, random));
+    fs::write(folder.path("short"), [5; 1087]).unwrap();
+    fs::write(folder.path("empty"), "").unwrap();
+    for name in ["short", "empty"] {
+        folder.refused(&format!("decapsulate --key ml-kem-768 --in @{name}"), 1, "verification failed");
+    }
+    for (words, reason) in [
+        ("encapsulate --key ml-kem-768", "expected --ciphertext FILE"),
+        ("encapsulate --key ml-kem-768 --hex --json", "expected --ciphertext FILE"),
+        ("encapsulate --key ml-dsa-65 --ciphertext @c", "the key is ml-dsa-65: expected an ML-KEM key"),
+        ("decapsulate --key x25519 --in @short", "the key is x25519: expected an ML-KEM key"),
+        ("derive --key ml-kem-768 --peer @public.pem", "expected an X25519 or EC key"),
+        ("decapsulate --key aes --in @short", "expected `oarlock call encrypt`, `decrypt` or `mac`"),
+    ] {
+        folder.refused(words, 2, reason);
+    }
+    let keys = folder.text("keys");
+    assert!(keys.contains("ml-kem-768") && keys.contains("ml-dsa-44"), "{keys}");
+}
+
 #[test]
 fn errors_name_what_was_expected() {
     let folder = CallFolder::new();

@@ -192,6 +192,126 @@ fn imports_keys_of_openssl_in_every_format() {
     folder.openssl("pkey -in keys/again.pem -passin file:secret -noout");
 }
 
+const POST_QUANTUM: [&str; 6] =
+    ["ml-kem-512", "ml-kem-768", "ml-kem-1024", "ml-dsa-44", "ml-dsa-65", "ml-dsa-87"];
+
+#[test]
+fn post_quantum_keys_are_made_shown_listed_and_sealed() {
+    let folder = Folder::new();
+    for kind in POST_QUANTUM {
+        let about = folder.json(&format!("keys generate {kind} --directory ."));
+        assert_eq!(
+            (&about["kind"], &about["holds"], &about["bits"]),
+            (&kind.into(), &"private".into(), &Value::Null)
+        );
+        let file = format!("{kind}.pem");
+        let pem = String::from_utf8(folder.get(&file)).unwrap();
+        // The seed alone, 32 or 64 bytes, and never the expanded key.
+        assert!(pem.starts_with("-----BEGIN PRIVATE KEY-----\n") && pem.len() < 200, "{pem}");
+        assert_eq!(folder.mode(&file), 0o600);
+        let shown = folder.ok(&format!("keys show {file}"));
+        assert!(
+            shown.contains(&format!("kind         {kind}, private\n")) && !shown.contains("size"),
+            "{shown}"
+        );
+        folder.put("public.pem", folder.ok(&format!("keys show {file} --pem")).as_bytes());
+        let public = folder.json("keys import public.pem --directory . --name copy --force");
+        assert_eq!(
+            (&public["kind"], &public["holds"], &public["fingerprint"]),
+            (&kind.into(), &"public".into(), &about["fingerprint"])
+        );
+        folder
+            .ok(&format!("keys import {file} --directory . --name locked --passphrase-file secret --force"));
+        let locked = folder.json("keys show locked.pem --passphrase-file secret");
+        assert_eq!(locked["fingerprint"], about["fingerprint"]);
+    }
+    fs::remove_file(folder.path().join("public.pem")).unwrap();
+    fs::remove_file(folder.path().join("copy.pem")).unwrap();
+    fs::remove_file(folder.path().join("locked.pem")).unwrap();
+    let listed = folder.json("keys list --directory .");
+    let kinds: Vec<&str> =
+        listed.as_array().unwrap().iter().map(|key| key["kind"].as_str().unwrap()).collect();
+    let mut expected = POST_QUANTUM.to_vec();
+    expected.sort_unstable();
+    assert_eq!(kinds, expected);
+    let warned = |kind: &str| stderr(&folder.run(&format!("keys generate {kind} --directory . --force")));
+    assert!(warned("ml-kem-512").contains("prefer ml-kem-768") && warned("ml-kem-768").is_empty());
+    let refused = folder.fails(2, "keys generate ml-dsa-65 --records k.keys");
+    assert!(refused.contains("--records is for symmetric keys"), "{refused}");
+}
+
+/// Returns the public half that `keys show` prints for a file.
+fn public_half(folder: &Folder, file: &str) -> oarlock::Key {
+    let pem = folder.ok(&format!("keys show {file} --pem"));
+    oarlock::keys::import::any(pem.as_bytes(), None).unwrap()
+}
+
+/// The private keys of RFC 9881 C.1, and the subject key identifiers of their certificates: SHA-1 of the public key.
+#[test]
+fn the_public_halves_of_rfc_9881_follow_from_its_seeds() {
+    let folder = Folder::new();
+    for (arc, kind, identifier) in [
+        ("R", "ml-dsa-44", "329a07b1fabb48f52a309f11a1898f848e2322ff"),
+        ("S", "ml-dsa-65", "1b0563e3cd3346149c8c9ebcf23b0a4e5a900eea"),
+    ] {
+        let pem = format!(
+            "-----BEGIN PRIVATE KEY-----\nMDQCAQAwCwYJYIZIAWUDBAM{arc}BCKAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZ\n\
+             GhscHR4f\n-----END PRIVATE KEY-----\n"
+        );
+        folder.put("rfc.pem", pem.as_bytes());
+        let about = folder.json("keys import rfc.pem --directory . --name rfc9881 --force");
+        assert_eq!(about["kind"], kind);
+        assert_eq!(folder.get("rfc9881.pem"), pem.as_bytes(), "keys are written in the form of the RFC");
+        let key = public_half(&folder, "rfc.pem");
+        let sha1 = &aws_lc_rs::digest::SHA1_FOR_LEGACY_USE_ONLY;
+        let hash = aws_lc_rs::digest::digest(sha1, key.ml_dsa_public().unwrap().1);
+        let hex: String = hash.as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(hex, identifier, "{kind}");
+    }
+}
+
+/// The private keys of RFC 9935 C.1, whose seed is 00 to 3f. `crypto/mlkem` of Go expands the same seed.
+#[test]
+fn go_makes_the_same_encapsulation_keys_of_a_seed() {
+    let folder = Folder::new();
+    folder.put(
+        "main.go",
+        br#"package main
+
+import (
+	"crypto/mlkem"
+	"fmt"
+)
+
+func main() {
+	seed := make([]byte, mlkem.SeedSize)
+	for i := range seed {
+		seed[i] = byte(i)
+	}
+	small, _ := mlkem.NewDecapsulationKey768(seed)
+	large, _ := mlkem.NewDecapsulationKey1024(seed)
+	fmt.Printf("%x\n%x\n", small.EncapsulationKey().Bytes(), large.EncapsulationKey().Bytes())
+}
+"#,
+    );
+    let run = Command::new("go").args(["run", "main.go"]).current_dir(folder.path()).output();
+    let Some(output) = run.ok().filter(|output| output.status.success()) else {
+        println!("SKIPPED: no Go with crypto/mlkem on this machine");
+        return;
+    };
+    let expected = String::from_utf8(output.stdout).unwrap();
+    for (arc, expected) in ["C", "D"].into_iter().zip(expected.lines()) {
+        let pem = format!(
+            "-----BEGIN PRIVATE KEY-----\nMFQCAQAwCwYJYIZIAWUDBAQ{arc}BEKAQAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZ\n\
+             GhscHR4fICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8=\n-----END PRIVATE KEY-----\n"
+        );
+        folder.put("rfc.pem", pem.as_bytes());
+        let key = public_half(&folder, "rfc.pem");
+        let hex: String = key.ml_kem_public().unwrap().1.iter().map(|byte| format!("{byte:02x}")).collect();
+        assert!(hex == expected, "{}", &hex[..64]);
+    }
+}
+
 #[test]
 fn imports_a_key_from_a_pipe() {
     let folder = Folder::new();
@@ -542,7 +662,8 @@ fn wrong_arguments_exit_with_2() {
         ("keys generate", "<KIND>"),
         (
             "keys generate p521",
-            "[possible values: rsa1024, rsa2048, rsa3072, rsa4096, p256, p384, ed25519, x25519, des,",
+            "[possible values: rsa1024, rsa2048, rsa3072, rsa4096, p256, p384, ed25519, x25519, ml-kem-512, \
+             ml-kem-768, ml-kem-1024, ml-dsa-44, ml-dsa-65, ml-dsa-87, des,",
         ),
         ("keys generate p256 --out x.pem --directory .", "cannot be used with"),
         ("keys generate p256 --out x.pem --name x", "cannot be used with"),
