@@ -18,7 +18,7 @@ enum SchemeFamily {
 
 const EXPECTED: &str = "rsa-pkcs1-DIGEST, rsa-pss-DIGEST, ecdsa-DIGEST, ecdsa-DIGEST-fixed, ed25519, ml-dsa or mu-ml-dsa, with sha1, sha224, sha256, sha384 or sha512";
 
-/// What the user says about the scheme.
+/// The scheme as the user states it.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum ChosenScheme<'a> {
     /// The scheme that suits the key.

@@ -141,7 +141,7 @@ fn ml_dsa_signs_with_contexts_and_digests() {
     fs::write(folder.path("message"), "hello").unwrap();
     fs::write(folder.path("digest"), [7; 64]).unwrap();
     folder.ok("public-key ml-dsa-65 --out @public.pem");
-    let own = "--own-key @public.pem";
+    let public_key = "--own-key @public.pem";
     for (options, input, other) in [
         ("", "message", "--context mail"),
         ("--context mail", "message", ""),
@@ -160,7 +160,7 @@ fn ml_dsa_signs_with_contexts_and_digests() {
             options => format!("{key} {options} --in @{input}"),
         };
         folder.ok(&format!("sign {} --out @signature", with("--key ml-dsa-65", options)));
-        for key in ["--key ml-dsa-65", own] {
+        for key in ["--key ml-dsa-65", public_key] {
             let verify = |options: &str| format!("verify {} --signature @signature", with(key, options));
             assert_eq!(folder.text(&verify(options)), "the signature is valid\n");
             let output = folder.call(&verify(other));

@@ -29,7 +29,7 @@ pub(super) const JOB_BYTES: usize = 512;
 /// The number of jobs in a message up to which they wait for those of other connections.
 const MAX_COALESCED: usize = 8;
 
-/// What a job reads beside its key.
+/// The inputs of a job beside its key.
 #[derive(Clone, Copy)]
 pub(super) struct JobInputs<'s> {
     pub(super) input: Input<'s>,

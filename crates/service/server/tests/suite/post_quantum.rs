@@ -336,7 +336,7 @@ async fn answers_batches_with_contexts_on_every_listener() {
     }
 }
 
-/// Who signs a mu of any content can make signatures of every variant and context.
+/// A client that signs a mu of any content can make signatures of every variant and context.
 #[tokio::test]
 async fn a_grant_covers_one_variant_and_never_mu_by_the_way() {
     let (pure, mu) = (MlDsaVariant::Pure, MlDsaVariant::ExternalMu);
