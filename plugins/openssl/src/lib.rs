@@ -11,7 +11,8 @@
 //! | `key`, `reference` | keys imported from and exported to other providers; keys that live in a cryptoserver |
 //! | `generation` | new keys |
 //! | `handover` | operations that the fallback, another provider, continues with |
-//! | `signature`, `cipher`, `exchange` | contexts between initialisation and result |
+//! | `signature`, `cipher`, `exchange`, `kem` | contexts between initialisation and result |
+//! | `hybrid` | keys of the TLS groups that join ML-KEM with a curve |
 //! | `digest`, `der` | digests by name; DigestInfo and AlgorithmIdentifier |
 //! | `error` | the reasons why an operation fails |
 #![deny(unsafe_code)]
@@ -25,6 +26,8 @@ mod exchange;
 mod ffi;
 mod generation;
 mod handover;
+mod hybrid;
+mod kem;
 mod key;
 mod pending;
 mod provider;

@@ -4,7 +4,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-use oarlock::PendingAnswer;
+use oarlock::{Answers, JobError, PendingAnswer, PendingAnswers};
 use oarlock_ffi::EventDescriptor;
 use oarlock_wire::PendingJob;
 use zeroize::Zeroizing;
@@ -14,6 +14,8 @@ use crate::error::ProviderError;
 /// An operation that an engine of this process or a cryptoserver computes.
 pub(crate) enum PendingOperation {
     Local(PendingAnswer),
+    /// Jobs of one operation. Its answer is theirs, one behind the other.
+    Together(PendingAnswers),
     Service(Box<PendingJob>),
 }
 
@@ -22,6 +24,7 @@ impl PendingOperation {
     pub(crate) fn wait(self) -> Result<Zeroizing<Vec<u8>>, ProviderError> {
         match self {
             Self::Local(answer) => Ok(answer.wait()?),
+            Self::Together(answers) => joined(&answers.wait()),
             Self::Service(pending) => Ok(Zeroizing::new(pending.wait()?.expose().to_vec())),
         }
     }
@@ -41,10 +44,24 @@ impl PendingOperation {
                     Poll::Pending => None,
                 }
             }
+            Self::Together(answers) => {
+                let waker = Waker::from(Arc::clone(event));
+                match Pin::new(answers).poll(&mut Context::from_waker(&waker)) {
+                    Poll::Ready(answers) => Some(joined(&answers)),
+                    Poll::Pending => None,
+                }
+            }
             Self::Service(pending) => match pending.try_take() {
                 Ok(answer) => answer.map(|answer| Ok(Zeroizing::new(answer.expose().to_vec()))),
                 Err(error) => Some(Err(error.into())),
             },
         }
     }
+}
+
+/// Returns the answers one behind the other, or the first error.
+pub(crate) fn joined(answers: &Answers) -> Result<Zeroizing<Vec<u8>>, ProviderError> {
+    let parts = answers.iter().collect::<Result<Vec<_>, JobError>>()?;
+    // Allocated once, so that no copy of a secret stays behind.
+    Ok(Zeroizing::new(parts.concat()))
 }

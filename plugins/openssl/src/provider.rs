@@ -20,7 +20,7 @@ use crate::error::{INSECURE_FORK, ProviderError};
 use crate::ffi::libcrypto::async_job::{AsyncJobs, JobFibre};
 use crate::ffi::libcrypto::core::CoreHandle;
 use crate::ffi::libcrypto::fallback::FallbackProvider;
-use crate::pending::PendingOperation;
+use crate::pending::{PendingOperation, joined};
 
 /// A loaded provider. Clones share its state.
 #[derive(Clone)]
@@ -151,6 +151,24 @@ impl LoadedProvider {
         }
     }
 
+    /// Computes jobs of ephemeral keys together on the engines of this process. Their answers stand one behind the
+    /// other. An `ASYNC_JOB` pauses meanwhile, because the stack of a fibre is too small for ML-KEM.
+    pub(crate) fn run_together(&self, jobs: &[Job<'_>]) -> Result<Zeroizing<Vec<u8>>, ProviderError> {
+        let fibre = self.0.async_jobs.current();
+        let engines = self.engines(fibre.is_some())?;
+        let Some(fibre) = fibre else {
+            return match joined(&engines.submit_many(jobs, SubmitOptions::default()).wait()) {
+                Err(ProviderError::Job(JobError::NoThreads { .. })) => {
+                    warn_without_threads(ALONE);
+                    joined(&engines.run_all(jobs))
+                }
+                answer => answer,
+            };
+        };
+        let options = SubmitOptions::default().with_never_on_caller_thread(true);
+        finish_on_fibre(&fibre, PendingOperation::Together(engines.submit_many(jobs, options)))
+    }
+
     /// Verifies at the cryptoserver, or in this process if the server cannot be reached or refuses.
     fn verify_at_server(
         &self,
@@ -236,11 +254,7 @@ impl LoadedProvider {
             None => self.compute_on_any_thread(&engines, job),
             Some(fibre) => {
                 let options = SubmitOptions::default().with_never_on_caller_thread(true);
-                let answer = fibre.finish(PendingOperation::Local(engines.submit(job, options)));
-                answer.map_err(|error| match error {
-                    ProviderError::Job(JobError::NoThreads { reason }) => no_thread(reason),
-                    error => error,
-                })
+                finish_on_fibre(fibre, PendingOperation::Local(engines.submit(job, options)))
             }
         }
     }
@@ -273,7 +287,7 @@ impl LoadedProvider {
     ) -> Result<Zeroizing<Vec<u8>>, ProviderError> {
         match engines.submit(job, SubmitOptions::default()).wait() {
             Err(JobError::NoThreads { .. }) => {
-                warn_without_threads("each operation is computed alone on its caller's thread");
+                warn_without_threads(ALONE);
                 let answers = engines.run_all(std::slice::from_ref(job));
                 Ok(Zeroizing::new(answers.get(0)?.to_vec()))
             }
@@ -439,6 +453,20 @@ pub(crate) fn with_large_stack<T: Send>(
         Err(error) => Err(no_thread(error.to_string())),
     }
 }
+
+/// Pauses a fibre until engines of this process have answered.
+fn finish_on_fibre(
+    fibre: &JobFibre<'_>,
+    pending: PendingOperation,
+) -> Result<Zeroizing<Vec<u8>>, ProviderError> {
+    fibre.finish(pending).map_err(|error| match error {
+        ProviderError::Job(JobError::NoThreads { reason }) => no_thread(reason),
+        error => error,
+    })
+}
+
+/// The consequence for operations outside of jobs if no thread can be started.
+const ALONE: &str = "each operation is computed alone on its caller's thread";
 
 /// Programs such as HAProxy print no error of a handshake, so the reason is printed too.
 fn no_thread(reason: String) -> ProviderError {

@@ -6,6 +6,8 @@
 mod cipher;
 mod decoder;
 mod exchange;
+mod hybrid;
+mod kem;
 mod keymgmt;
 mod object;
 mod provider;

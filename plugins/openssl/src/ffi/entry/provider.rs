@@ -4,7 +4,7 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 
 use oarlock_ffi::print_line;
 
-use super::{cipher, decoder, describe, dispatch, entry, exchange, keymgmt, signature, store};
+use super::{cipher, decoder, describe, dispatch, entry, exchange, hybrid, kem, keymgmt, signature, store};
 use crate::config::Config;
 use crate::error::REASONS;
 use crate::ffi::libcrypto::abi::{
@@ -41,6 +41,24 @@ static KEYMGMT: StaticTable<OsslAlgorithm> = StaticTable(&[
     OsslAlgorithm::new(c"EC:id-ecPublicKey:1.2.840.10045.2.1", KEYS_ONLY, &keymgmt::EC, c"Oarlock EC keys"),
     OsslAlgorithm::new(c"ED25519:1.3.101.112", KEYS_ONLY, &keymgmt::ED25519, c"Oarlock Ed25519 keys"),
     OsslAlgorithm::new(c"X25519:1.3.101.110", PROPERTIES, &keymgmt::X25519, c"Oarlock X25519 keys"),
+    OsslAlgorithm::new(
+        c"X25519MLKEM768",
+        PROPERTIES,
+        &hybrid::X25519_ML_KEM_768,
+        c"Oarlock X25519 and ML-KEM-768 keys",
+    ),
+    OsslAlgorithm::new(
+        c"SecP256r1MLKEM768",
+        PROPERTIES,
+        &hybrid::SECP256R1_ML_KEM_768,
+        c"Oarlock P-256 and ML-KEM-768 keys",
+    ),
+    OsslAlgorithm::new(
+        c"SecP384r1MLKEM1024",
+        PROPERTIES,
+        &hybrid::SECP384R1_ML_KEM_1024,
+        c"Oarlock P-384 and ML-KEM-1024 keys",
+    ),
     OsslAlgorithm::END,
 ]);
 
@@ -69,6 +87,13 @@ static ASYM_CIPHER: StaticTable<OsslAlgorithm> = StaticTable(&[
 static KEYEXCH: StaticTable<OsslAlgorithm> = StaticTable(&[
     OsslAlgorithm::new(c"X25519:1.3.101.110", PROPERTIES, &exchange::X25519, c"Oarlock X25519"),
     OsslAlgorithm::new(c"ECDH", PROPERTIES, &exchange::ECDH, c"Oarlock ECDH over P-256 and P-384"),
+    OsslAlgorithm::END,
+]);
+
+static KEM: StaticTable<OsslAlgorithm> = StaticTable(&[
+    OsslAlgorithm::new(c"X25519MLKEM768", PROPERTIES, &kem::HYBRID, c"Oarlock X25519 and ML-KEM-768"),
+    OsslAlgorithm::new(c"SecP256r1MLKEM768", PROPERTIES, &kem::HYBRID, c"Oarlock P-256 and ML-KEM-768"),
+    OsslAlgorithm::new(c"SecP384r1MLKEM1024", PROPERTIES, &kem::HYBRID, c"Oarlock P-384 and ML-KEM-1024"),
     OsslAlgorithm::END,
 ]);
 
@@ -113,15 +138,20 @@ struct TlsGroup {
     algorithm: &'static str,
     id: c_int,
     security_bits: c_int,
+    /// True for a group of TLS 1.3 alone whose share is encapsulated for.
+    is_kem: bool,
 }
 
-/// The groups of RFC 8446 4.2.7, with the names in configurations of OpenSSL.
-const GROUPS: [TlsGroup; 5] = [
-    TlsGroup { name: "x25519", internal: "X25519", algorithm: "X25519", id: 0x1D, security_bits: 128 },
-    TlsGroup { name: "secp256r1", internal: "prime256v1", algorithm: "EC", id: 0x17, security_bits: 128 },
-    TlsGroup { name: "P-256", internal: "prime256v1", algorithm: "EC", id: 0x17, security_bits: 128 },
-    TlsGroup { name: "secp384r1", internal: "secp384r1", algorithm: "EC", id: 0x18, security_bits: 192 },
-    TlsGroup { name: "P-384", internal: "secp384r1", algorithm: "EC", id: 0x18, security_bits: 192 },
+/// The groups of RFC 8446 4.2.7 and RFC 10024, with the names in configurations of OpenSSL.
+const GROUPS: [TlsGroup; 8] = [
+    TlsGroup::of_curve("x25519", "X25519", "X25519", 0x1D, 128),
+    TlsGroup::of_curve("secp256r1", "prime256v1", "EC", 0x17, 128),
+    TlsGroup::of_curve("P-256", "prime256v1", "EC", 0x17, 128),
+    TlsGroup::of_curve("secp384r1", "secp384r1", "EC", 0x18, 192),
+    TlsGroup::of_curve("P-384", "secp384r1", "EC", 0x18, 192),
+    TlsGroup::of_kem("X25519MLKEM768", 0x11EC, 192),
+    TlsGroup::of_kem("SecP256r1MLKEM768", 0x11EB, 192),
+    TlsGroup::of_kem("SecP384r1MLKEM1024", 0x11ED, 256),
 ];
 
 const VERSION: &CStr = match CStr::from_bytes_with_nul(concat!(env!("CARGO_PKG_VERSION"), "\0").as_bytes()) {
@@ -199,6 +229,7 @@ entry! {
             operation::KEYEXCH => KEYEXCH.as_ptr(),
             operation::SIGNATURE => SIGNATURE.as_ptr(),
             operation::ASYM_CIPHER => ASYM_CIPHER.as_ptr(),
+            operation::KEM => KEM.as_ptr(),
             operation::DECODER => DECODER.as_ptr(),
             operation::STORE => STORE.as_ptr(),
             _ => std::ptr::null(),
@@ -263,6 +294,20 @@ entry! {
 }
 
 impl TlsGroup {
+    const fn of_curve(
+        name: &'static str,
+        internal: &'static str,
+        algorithm: &'static str,
+        id: c_int,
+        security_bits: c_int,
+    ) -> Self {
+        Self { name, internal, algorithm, id, security_bits, is_kem: false }
+    }
+
+    const fn of_kem(name: &'static str, id: c_int, security_bits: c_int) -> Self {
+        Self { name, internal: name, algorithm: name, id, security_bits, is_kem: true }
+    }
+
     fn params(&self) -> ParamList {
         let mut params = ParamList::default();
         params
@@ -271,12 +316,12 @@ impl TlsGroup {
             .text(c"tls-group-alg", self.algorithm)
             .number(c"tls-group-id", self.id)
             .number(c"tls-group-sec-bits", self.security_bits)
-            // TLS 1.0 and DTLS 1.0 or later; 0 means no maximum.
-            .number(c"tls-min-tls", 0x0301)
+            // TLS 1.3, or TLS 1.0 and DTLS 1.0 or later; 0 means no maximum, and -1 no version.
+            .number(c"tls-min-tls", if self.is_kem { 0x0304 } else { 0x0301 })
             .number(c"tls-max-tls", 0)
-            .number(c"tls-min-dtls", 0xFEFF)
-            .number(c"tls-max-dtls", 0)
-            .number(c"tls-group-is-kem", 0);
+            .number(c"tls-min-dtls", if self.is_kem { -1 } else { 0xFEFF })
+            .number(c"tls-max-dtls", if self.is_kem { -1 } else { 0 })
+            .number(c"tls-group-is-kem", c_int::from(self.is_kem));
         params
     }
 }

@@ -146,6 +146,7 @@ pub(crate) mod operation {
     pub(crate) const KEYEXCH: c_int = 11;
     pub(crate) const SIGNATURE: c_int = 12;
     pub(crate) const ASYM_CIPHER: c_int = 13;
+    pub(crate) const KEM: c_int = 14;
     pub(crate) const DECODER: c_int = 21;
     pub(crate) const STORE: c_int = 22;
 }
@@ -226,6 +227,19 @@ pub(crate) mod asym_cipher {
     pub(crate) const DUPCTX: c_int = 7;
     pub(crate) const GET_CTX_PARAMS: c_int = 8;
     pub(crate) const GETTABLE_CTX_PARAMS: c_int = 9;
+    pub(crate) const SET_CTX_PARAMS: c_int = 10;
+    pub(crate) const SETTABLE_CTX_PARAMS: c_int = 11;
+}
+
+pub(crate) mod kem {
+    use super::c_int;
+    pub(crate) const NEWCTX: c_int = 1;
+    pub(crate) const ENCAPSULATE_INIT: c_int = 2;
+    pub(crate) const ENCAPSULATE: c_int = 3;
+    pub(crate) const DECAPSULATE_INIT: c_int = 4;
+    pub(crate) const DECAPSULATE: c_int = 5;
+    pub(crate) const FREECTX: c_int = 6;
+    pub(crate) const DUPCTX: c_int = 7;
     pub(crate) const SET_CTX_PARAMS: c_int = 10;
     pub(crate) const SETTABLE_CTX_PARAMS: c_int = 11;
 }
