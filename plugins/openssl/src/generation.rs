@@ -2,8 +2,9 @@
 
 use std::ffi::{CStr, c_void};
 
-use oarlock::Curve;
-use oarlock::keys::generate;
+use oarlock::keys::{generate, raw};
+use oarlock::{Curve, Key, MlDsaSet, MlKemSet};
+use zeroize::Zeroizing;
 
 use crate::error::ProviderError;
 use crate::ffi::libcrypto::fallback::FallbackGeneration;
@@ -19,6 +20,8 @@ pub(crate) struct KeyGeneration {
     /// The length of an RSA modulus.
     bits: u16,
     curve: Option<Curve>,
+    /// The given seed of an ML-KEM or ML-DSA key.
+    seed: Option<Zeroizing<Vec<u8>>>,
     /// The generation at the fallback, after a parameter that is not offered here.
     fallback: Option<FallbackGeneration>,
 }
@@ -41,7 +44,8 @@ impl KeyGeneration {
         params: ParamReader<'_>,
     ) -> Result<Self, ProviderError> {
         let (provider, bits) = (provider.clone(), DEFAULT_BITS);
-        let mut generation = Self { provider, family, selection, bits, curve: None, fallback: None };
+        let mut generation =
+            Self { provider, family, selection, bits, curve: None, seed: None, fallback: None };
         generation.set(params)?;
         Ok(generation)
     }
@@ -66,6 +70,9 @@ impl KeyGeneration {
         if self.family == KeyFamily::Rsa {
             return self.set_rsa(params);
         }
+        if let Some(len) = self.seed_len() {
+            return self.set_seed(params, len);
+        }
         if params.has_other_than(&NEUTRAL) {
             return Err(ProviderError::Unsupported { what: "a parameter of the new key".to_owned() });
         }
@@ -82,6 +89,32 @@ impl KeyGeneration {
         }
     }
 
+    /// Returns the length of the seed that makes a key, for families that have one.
+    fn seed_len(&self) -> Option<usize> {
+        match self.family {
+            KeyFamily::MlKem(_) => Some(MlKemSet::SEED_LEN),
+            KeyFamily::MlDsa(_) => Some(MlDsaSet::SEED_LEN),
+            _ => None,
+        }
+    }
+
+    fn set_seed(&mut self, params: ParamReader<'_>, len: usize) -> Result<(), ProviderError> {
+        if params.has_other_than(&[name::SEED, c"properties"]) {
+            return Err(ProviderError::Unsupported { what: "a parameter of the new key".to_owned() });
+        }
+        match params.octets(name::SEED) {
+            Some(seed) if seed.len() != len => {
+                let expected = format!("{len} bytes, found {}", seed.len());
+                Err(ProviderError::Parameter { what: "seed", expected })
+            }
+            Some(seed) => {
+                self.seed = Some(Zeroizing::new(seed.to_vec()));
+                Ok(())
+            }
+            None => Ok(()),
+        }
+    }
+
     /// Begins the same generation at the fallback. The error is returned if there is none.
     fn hand_over(&mut self, error: ProviderError) -> Result<(), ProviderError> {
         let Some(fallback) = self.provider.fallback() else { return Err(error) };
@@ -91,6 +124,9 @@ impl KeyGeneration {
         }
         if let Some(curve) = self.curve {
             params.text(name::GROUP, group_name(curve).to_str().unwrap_or_default());
+        }
+        if let Some(seed) = &self.seed {
+            params.octets(name::SEED, seed);
         }
         let (family, selection) = (self.family.name(), self.selection.0);
         self.fallback = params.with(|params| FallbackGeneration::new(fallback, family, selection, params));
@@ -159,7 +195,20 @@ impl KeyGeneration {
             KeyFamily::Ec => generate::ec(self.curve.ok_or_else(no_curve)?)?,
             KeyFamily::Ed25519 => generate::ed25519()?,
             KeyFamily::X25519 => generate::x25519()?,
+            KeyFamily::MlKem(_) | KeyFamily::MlDsa(_) => self.generate_lattice()?,
         };
         Ok(ProviderKey::new(&self.provider, self.family, Some(key)))
+    }
+
+    fn generate_lattice(&self) -> Result<Key, ProviderError> {
+        let (family, seed) = (self.family, self.seed.as_deref());
+        let made = self.provider.off_fibre(|| match (family, seed) {
+            (KeyFamily::MlKem(set), None) => Some(generate::ml_kem(set)),
+            (KeyFamily::MlKem(set), Some(seed)) => Some(raw::ml_kem_seed(set, seed)),
+            (KeyFamily::MlDsa(set), None) => Some(generate::ml_dsa(set)),
+            (KeyFamily::MlDsa(set), Some(seed)) => Some(raw::ml_dsa_seed(set, seed)),
+            _ => None,
+        })?;
+        Ok(made.ok_or(ProviderError::NoKey)??)
     }
 }

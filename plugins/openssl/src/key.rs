@@ -7,15 +7,16 @@ use std::ffi::{CStr, c_int, c_void};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use oarlock::Key;
-use oarlock::engine_api::{KeyParts, RsaPrivateParts};
+use oarlock::engine_api::{KeyParts, LatticePrivate, RsaPrivateParts};
 use oarlock::keys::{self, raw, rsa};
-use oarlock::{Curve, KeyKind};
+use oarlock::{Curve, KeyKind, MlDsaSet, MlKemSet, SecretBytes};
 
-use self::import::{import_ec, import_edwards, import_rsa};
+use self::import::{import_ec, import_edwards, import_ml_dsa, import_ml_kem, import_rsa};
 use self::sizes::KeySizes;
 use crate::error::ProviderError;
 use crate::ffi::libcrypto::fallback::FallbackKey;
 use crate::ffi::libcrypto::params::{Callback, ParamList, ParamReader, ParamWriter};
+use crate::kem::{KemKey, KemSource};
 use crate::provider::{LoadedProvider, held_name};
 
 /// The families of keys. Each has a key manager.
@@ -25,6 +26,8 @@ pub(crate) enum KeyFamily {
     Ec,
     Ed25519,
     X25519,
+    MlKem(MlKemSet),
+    MlDsa(MlDsaSet),
 }
 
 impl KeyFamily {
@@ -35,6 +38,8 @@ impl KeyFamily {
             KeyKind::EcPrivate(_) | KeyKind::EcPublic(_) => Self::Ec,
             KeyKind::Ed25519Private | KeyKind::Ed25519Public => Self::Ed25519,
             KeyKind::X25519Private | KeyKind::X25519Public => Self::X25519,
+            KeyKind::MlKemPrivate(set) | KeyKind::MlKemPublic(set) => Self::MlKem(set),
+            KeyKind::MlDsaPrivate(set) | KeyKind::MlDsaPublic(set) => Self::MlDsa(set),
             _ => return None,
         })
     }
@@ -46,7 +51,27 @@ impl KeyFamily {
             Self::Ec => "EC",
             Self::Ed25519 => "ED25519",
             Self::X25519 => "X25519",
+            Self::MlKem(MlKemSet::MlKem512) => "ML-KEM-512",
+            Self::MlKem(MlKemSet::MlKem768) => "ML-KEM-768",
+            Self::MlKem(_) => "ML-KEM-1024",
+            Self::MlDsa(MlDsaSet::MlDsa44) => "ML-DSA-44",
+            Self::MlDsa(MlDsaSet::MlDsa65) => "ML-DSA-65",
+            Self::MlDsa(_) => "ML-DSA-87",
         }
+    }
+
+    /// Returns the object identifier of keys and signatures, in DER with tag and length, for ML-KEM and ML-DSA. RFC
+    /// 9935 section 3, RFC 9881 section 3.
+    pub(crate) fn oid(self) -> Option<&'static [u8]> {
+        Some(match self {
+            Self::MlKem(MlKemSet::MlKem512) => b"\x06\x09\x60\x86\x48\x01\x65\x03\x04\x04\x01",
+            Self::MlKem(MlKemSet::MlKem768) => b"\x06\x09\x60\x86\x48\x01\x65\x03\x04\x04\x02",
+            Self::MlKem(_) => b"\x06\x09\x60\x86\x48\x01\x65\x03\x04\x04\x03",
+            Self::MlDsa(MlDsaSet::MlDsa44) => b"\x06\x09\x60\x86\x48\x01\x65\x03\x04\x03\x11",
+            Self::MlDsa(MlDsaSet::MlDsa65) => b"\x06\x09\x60\x86\x48\x01\x65\x03\x04\x03\x12",
+            Self::MlDsa(_) => b"\x06\x09\x60\x86\x48\x01\x65\x03\x04\x03\x13",
+            Self::Rsa | Self::Ec | Self::Ed25519 | Self::X25519 => return None,
+        })
     }
 }
 
@@ -113,7 +138,12 @@ pub(crate) mod name {
     pub(crate) const GENERATOR: &CStr = c"generator";
     pub(crate) const ORDER: &CStr = c"order";
     pub(crate) const COFACTOR: &CStr = c"cofactor";
+    /// The seed of a verifiably random curve, or that of an ML-KEM or ML-DSA key. OpenSSL 3.5.
     pub(crate) const SEED: &CStr = c"seed";
+    pub(crate) const SECURITY_CATEGORY: &CStr = c"security-category";
+    /// What CMS does with a recipient's key. RFC 9629, RFC 9936.
+    pub(crate) const CMS_RECIPIENT: &CStr = c"ri-type";
+    pub(crate) const CMS_KDF: &CStr = c"kemri-kdf-alg";
 }
 
 /// The attributes of EC keys that only the fallback keeps: they change encodings and no operation.
@@ -326,6 +356,8 @@ impl ProviderKey {
                 import_edwards(params, selection, raw::ed25519_private, raw::ed25519_public)
             }
             KeyFamily::X25519 => import_edwards(params, selection, raw::x25519_private, raw::x25519_public),
+            KeyFamily::MlKem(set) => import_ml_kem(&self.provider, params, selection, set),
+            KeyFamily::MlDsa(set) => import_ml_dsa(&self.provider, params, selection, set),
         };
         key.map(KeyContent::Key)
     }
@@ -408,6 +440,17 @@ impl ProviderKey {
                     made.octets(name::PRIVATE, parts.scalar.expose());
                 }
             }
+            KeyFamily::MlKem(_) | KeyFamily::MlDsa(_) => {
+                made.octets(name::PUBLIC, lattice_public(&key)?);
+                if let Some(LatticePrivate::Seed(seed)) =
+                    lattice_private(&key).filter(|_| selection.private())
+                {
+                    made.octets(name::SEED, seed.expose());
+                }
+                if private.is_some_and(is_private_lattice) {
+                    made.octets(name::PRIVATE, self.expanded(&key)?.expose());
+                }
+            }
         }
         Some(made)
     }
@@ -429,6 +472,8 @@ impl ProviderKey {
                 let kind = match self.family {
                     KeyFamily::Ed25519 => KeyKind::Ed25519Public,
                     KeyFamily::X25519 => KeyKind::X25519Public,
+                    KeyFamily::MlKem(set) => KeyKind::MlKemPublic(set),
+                    KeyFamily::MlDsa(set) => KeyKind::MlDsaPublic(set),
                     KeyFamily::Rsa | KeyFamily::Ec => return true,
                 };
                 return KeySizes::of_kind(kind).describe(wanted);
@@ -464,6 +509,17 @@ impl ProviderKey {
                     & wanted.octets(name::ENCODED_PUBLIC, public)
                     & wanted.text(name::GROUP, c"x25519")
             }),
+            KeyFamily::MlKem(_) => {
+                wanted.number(name::CMS_RECIPIENT, CMS_KEM_RECIPIENT)
+                    & wanted.octets(name::CMS_KDF, HKDF_SHA256)
+                    & key.ml_kem_public().is_none_or(|(_, public)| {
+                        wanted.octets(name::PUBLIC, public) & wanted.octets(name::ENCODED_PUBLIC, public)
+                    })
+            }
+            KeyFamily::MlDsa(_) => {
+                wanted.text(name::MANDATORY_DIGEST, c"")
+                    & key.ml_dsa_public().is_none_or(|(_, public)| wanted.octets(name::PUBLIC, public))
+            }
         };
         // OpenSSL reads private numbers as parameters too: `openssl pkey -text`, EVP_PKEY_get_bn_param(3).
         let private = match key.parts() {
@@ -478,9 +534,26 @@ impl ProviderKey {
                     & wanted.integer(name::EXPONENT2, parts.dq.expose())
                     & wanted.integer(name::COEFFICIENT1, parts.qinv.expose())
             }
+            Some(parts) if is_private_lattice(parts) => self.describe_private_lattice(&key, wanted),
             _ => true,
         };
         is_written & is_own_written & private
+    }
+
+    fn describe_private_lattice(&self, key: &Key, wanted: &mut ParamWriter<'_>) -> bool {
+        let seed = match lattice_private(key) {
+            Some(LatticePrivate::Seed(seed)) => wanted.octets(name::SEED, seed.expose()),
+            _ => true,
+        };
+        // The expansion of a seed costs as much as a new key.
+        let expanded = !wanted.wants(name::PRIVATE)
+            || self.expanded(key).is_some_and(|expanded| wanted.octets(name::PRIVATE, expanded.expose()));
+        seed & expanded
+    }
+
+    /// Returns the expanded private key of ML-KEM or ML-DSA.
+    fn expanded(&self, key: &Key) -> Option<SecretBytes> {
+        self.provider.off_fibre(|| keys::export::expanded(key)).ok()?.ok()
     }
 
     /// Sets parameters. Unknown parameters are ignored: OSSL_PARAM(3).
@@ -503,7 +576,8 @@ impl ProviderKey {
             KeyFamily::X25519 => raw::x25519_public(bytes)?,
             KeyFamily::Ed25519 => raw::ed25519_public(bytes)?,
             KeyFamily::Ec => raw::ec_public(self.curve().ok_or(ProviderError::NoKey)?, bytes)?,
-            KeyFamily::Rsa => {
+            KeyFamily::MlKem(set) => raw::ml_kem_public(set, bytes)?,
+            KeyFamily::Rsa | KeyFamily::MlDsa(_) => {
                 let what = format!("an encoded public key for {}", self.family.name());
                 return Err(ProviderError::Unsupported { what });
             }
@@ -519,6 +593,35 @@ impl Clone for ProviderKey {
     }
 }
 
+impl KemSource for ProviderKey {
+    fn kem_key(&self) -> Option<KemKey> {
+        self.get().map(KemKey::MlKem)
+    }
+}
+
+/// `CMS_RECIPINFO_KEM`.
+const CMS_KEM_RECIPIENT: i64 = 5;
+
+/// The AlgorithmIdentifier of HKDF with SHA-256, by which CMS derives a key from the secret. RFC 8619, RFC 9936.
+const HKDF_SHA256: &[u8] = b"\x30\x0d\x06\x0b\x2a\x86\x48\x86\xf7\x0d\x01\x09\x10\x03\x1c";
+
+fn lattice_public(key: &Key) -> Option<&[u8]> {
+    let of_dsa = || key.ml_dsa_public().map(|(_, public)| public);
+    key.ml_kem_public().map(|(_, public)| public).or_else(of_dsa)
+}
+
+fn lattice_private(key: &Key) -> Option<&LatticePrivate> {
+    match key.parts()? {
+        KeyParts::MlKemPrivate(parts) => Some(&parts.private),
+        KeyParts::MlDsaPrivate(parts) => Some(&parts.private),
+        _ => None,
+    }
+}
+
+fn is_private_lattice(parts: &KeyParts) -> bool {
+    matches!(parts, KeyParts::MlKemPrivate(_) | KeyParts::MlDsaPrivate(_))
+}
+
 /// True if an EC key has attributes that its own form here does not keep.
 fn has_attributes(params: ParamReader<'_>) -> bool {
     let is_other = |name, usual: &str| params.text(name).is_some_and(|value| value != usual);
@@ -532,7 +635,12 @@ fn has_attributes(params: ParamReader<'_>) -> bool {
 pub(crate) fn is_private(key: &Key) -> bool {
     matches!(
         key.kind(),
-        KeyKind::RsaPrivate(_) | KeyKind::EcPrivate(_) | KeyKind::Ed25519Private | KeyKind::X25519Private
+        KeyKind::RsaPrivate(_)
+            | KeyKind::EcPrivate(_)
+            | KeyKind::Ed25519Private
+            | KeyKind::X25519Private
+            | KeyKind::MlKemPrivate(_)
+            | KeyKind::MlDsaPrivate(_)
     )
 }
 
@@ -543,6 +651,8 @@ fn public_half(key: &Key) -> Option<Key> {
         KeyFamily::Ec => key.ec_public().and_then(|(curve, point)| raw::ec_public(curve, point).ok()),
         KeyFamily::Ed25519 => raw::ed25519_public(key.ed25519_public()?).ok(),
         KeyFamily::X25519 => raw::x25519_public(key.x25519_public()?).ok(),
+        KeyFamily::MlKem(set) => raw::ml_kem_public(set, lattice_public(key)?).ok(),
+        KeyFamily::MlDsa(set) => raw::ml_dsa_public(set, lattice_public(key)?).ok(),
     }
 }
 
@@ -590,7 +700,14 @@ mod tests {
     #[test]
     fn a_copy_has_the_selected_parts_and_no_others() {
         let provider = LoadedProvider::detached();
-        let keys = [generate::rsa(1024), generate::ec(Curve::P256), generate::ed25519(), generate::x25519()];
+        let keys = [
+            generate::rsa(1024),
+            generate::ec(Curve::P256),
+            generate::ed25519(),
+            generate::x25519(),
+            generate::ml_kem(MlKemSet::MlKem768),
+            generate::ml_dsa(MlDsaSet::MlDsa44),
+        ];
         for key in keys.map(Result::unwrap) {
             let family = KeyFamily::of_key(&key).unwrap();
             let key = ProviderKey::new(&provider, family, Some(key));
@@ -603,5 +720,49 @@ mod tests {
         }
         let empty = ProviderKey::new(&provider, KeyFamily::Ec, None).copy_selected(KeySelection(7)).unwrap();
         assert!(!empty.has(DOMAIN));
+    }
+
+    /// The numbers of a key make the same key again: its seed, its expanded form, both, and its public half.
+    #[test]
+    fn lattice_keys_are_imported_from_what_they_export() {
+        let provider = LoadedProvider::detached();
+        let made = MlKemSet::ALL
+            .map(generate::ml_kem)
+            .into_iter()
+            .chain(MlDsaSet::ALL.map(generate::ml_dsa))
+            .map(Result::unwrap);
+        for key in made {
+            let family = KeyFamily::of_key(&key).unwrap();
+            let key = ProviderKey::new(&provider, family, Some(key));
+            let import = |names: &[&'static CStr], other: Option<&'static CStr>| {
+                let mut params = ParamList::default();
+                key.export(KeySelection(3)).unwrap().with(|all| {
+                    for name in names {
+                        let mut value = all.octets(name).unwrap().to_vec();
+                        value[7] ^= u8::from(other == Some(*name));
+                        params.octets(name, &value);
+                    }
+                });
+                let copy = ProviderKey::new(&provider, family, None);
+                let selection = KeySelection(if names == [name::PUBLIC] { 2 } else { 3 });
+                params.with(|params| copy.import(params, selection)).then_some(copy)
+            };
+            for names in [
+                &[name::PUBLIC, name::SEED, name::PRIVATE][..],
+                &[name::SEED],
+                &[name::PRIVATE],
+                &[name::PUBLIC, name::SEED],
+                &[name::PUBLIC],
+            ] {
+                let copy = import(names, None).unwrap();
+                assert!(copy.matches(&key, PUBLIC), "{family:?} {names:?}");
+                assert_eq!(copy.has(PRIVATE), names != [name::PUBLIC], "{family:?} {names:?}");
+            }
+            // A private key whose public half, seed or expanded form belongs to another one.
+            for other in [name::PUBLIC, name::SEED, name::PRIVATE] {
+                let names = [name::PUBLIC, name::SEED, name::PRIVATE];
+                assert!(import(&names, Some(other)).is_none(), "{family:?} {other:?}");
+            }
+        }
     }
 }

@@ -112,6 +112,11 @@ impl LoadedProvider {
         self.0.async_jobs.current().is_some()
     }
 
+    /// Runs work that needs more stack than a fibre has: on another thread if this is a fibre.
+    pub(crate) fn off_fibre<T: Send>(&self, work: impl Fn() -> T + Sync) -> Result<T, ProviderError> {
+        if self.is_fibre() { with_large_stack(true, work) } else { Ok(work()) }
+    }
+
     pub(crate) fn mode(&self) -> OperationMode {
         self.0.config.mode
     }
@@ -125,7 +130,11 @@ impl LoadedProvider {
         }
         // To pause and resume a fibre costs more than these operations.
         if job.scheme.is_verification() || job.scheme.is_agreement() && held_name(job.key).is_none() {
-            return self.compute_at_once(job, fibre.is_some());
+            return self.compute_at_once(job, fibre.as_ref());
+        }
+        // A public operation, for which every key has its public half here.
+        if matches!(job.scheme, Scheme::MlKemEncaps { .. }) {
+            return self.compute_locally(job, fibre.as_ref());
         }
         match (self.mode(), held_name(job.key)) {
             (OperationMode::Local, Some(name)) => Err(ProviderError::NoService(name.to_owned())),
@@ -176,7 +185,7 @@ impl LoadedProvider {
         fibre: Option<&JobFibre>,
     ) -> Result<Zeroizing<Vec<u8>>, ProviderError> {
         if self.is_outage() {
-            return self.compute_at_once(job, fibre.is_some());
+            return self.compute_at_once(job, fibre);
         }
         match self.ask_service(job, JobKeySource::Public(job.key), fibre) {
             Err(ProviderError::Service(PoolError::Refused { code: Code::Rejected, .. })) => {
@@ -189,7 +198,7 @@ impl LoadedProvider {
                     PoolError::Refused { .. } => self.warn_of_refused_verification(&error),
                     _ => self.begin_outage(&error.to_string()),
                 }
-                self.compute_at_once(job, fibre.is_some())
+                self.compute_at_once(job, fibre)
             }
             answer => {
                 self.end_outage();
@@ -226,7 +235,16 @@ impl LoadedProvider {
     }
 
     /// Computes a job that is too small for a queue.
-    fn compute_at_once(&self, job: &Job<'_>, is_fibre: bool) -> Result<Zeroizing<Vec<u8>>, ProviderError> {
+    fn compute_at_once(
+        &self,
+        job: &Job<'_>,
+        fibre: Option<&JobFibre>,
+    ) -> Result<Zeroizing<Vec<u8>>, ProviderError> {
+        let is_fibre = fibre.is_some();
+        if is_fibre && matches!(job.scheme, Scheme::MlDsaVerify { .. }) {
+            // The scalar engine needs more stack than a fibre has.
+            return self.compute_locally(job, fibre);
+        }
         if job.scheme.is_verification() && !is_fibre {
             // A caller waits for one verification at a time. The change to a worker's thread and back takes as long as
             // a verification under a recurring key.
@@ -398,6 +416,8 @@ fn is_verified_at_server(job: &Job<'_>, config: &Config) -> bool {
     config.verify_at == VerifyAt::Server
         && job.scheme.is_verification()
         && job.scheme != Scheme::RsaPkcs1VerifyEncoded
+        // One under a recurring key costs less than a call.
+        && !matches!(job.scheme, Scheme::MlDsaVerify { .. })
 }
 
 /// The settings of an accelerator.

@@ -1,11 +1,12 @@
 //! Keys from the numbers that another provider exports. None means that this provider does not support the key.
 
-use oarlock::Key;
-use oarlock::keys::{KeyError, raw, rsa};
+use oarlock::keys::{KeyError, export, raw, rsa};
+use oarlock::{Key, MlDsaSet, MlKemSet, SecretBytes};
 use zeroize::Zeroizing;
 
 use super::{KeySelection, curve_by_name, name};
 use crate::ffi::libcrypto::params::ParamReader;
+use crate::provider::LoadedProvider;
 
 /// Imports an RSA key from its numbers.
 pub(super) fn import_rsa(params: ParamReader<'_>, selection: KeySelection) -> Option<Key> {
@@ -64,6 +65,72 @@ pub(super) fn import_edwards(
     let secret = params.octets(name::PRIVATE).filter(|_| selection.private());
     let Some(secret) = secret else { return public? };
     with_matching_public(private(secret).ok()?, public)
+}
+
+/// Imports an ML-KEM key from its seed, its expanded form or its public half.
+pub(super) fn import_ml_kem(
+    provider: &LoadedProvider,
+    params: ParamReader<'_>,
+    selection: KeySelection,
+    set: MlKemSet,
+) -> Option<Key> {
+    let public = params.octets(name::PUBLIC).map(|bytes| raw::ml_kem_public(set, bytes).ok());
+    let read = LatticeReader {
+        seed: |bytes: &[u8]| raw::ml_kem_seed(set, bytes),
+        expanded: |bytes: &[u8]| raw::ml_kem_expanded(set, bytes),
+    };
+    import_lattice(provider, params, selection, public, &read)
+}
+
+/// Imports an ML-DSA key from its seed, its expanded form or its public half.
+pub(super) fn import_ml_dsa(
+    provider: &LoadedProvider,
+    params: ParamReader<'_>,
+    selection: KeySelection,
+    set: MlDsaSet,
+) -> Option<Key> {
+    let public = params.octets(name::PUBLIC).map(|bytes| raw::ml_dsa_public(set, bytes).ok());
+    let read = LatticeReader {
+        seed: |bytes: &[u8]| raw::ml_dsa_seed(set, bytes),
+        expanded: |bytes: &[u8]| raw::ml_dsa_expanded(set, bytes),
+    };
+    import_lattice(provider, params, selection, public, &read)
+}
+
+/// The functions that read both forms of a private key.
+struct LatticeReader<S, E> {
+    seed: S,
+    expanded: E,
+}
+
+fn import_lattice<S, E>(
+    provider: &LoadedProvider,
+    params: ParamReader<'_>,
+    selection: KeySelection,
+    public: Option<Option<Key>>,
+    read: &LatticeReader<S, E>,
+) -> Option<Key>
+where
+    S: Fn(&[u8]) -> Result<Key, KeyError> + Sync,
+    E: Fn(&[u8]) -> Result<Key, KeyError> + Sync,
+{
+    let secret = |name| params.octets(name).filter(|_| selection.private());
+    let private = match (secret(name::SEED), secret(name::PRIVATE)) {
+        (None, None) => return public?,
+        (Some(seed), expanded) => {
+            let from_both = || {
+                let key = (read.seed)(seed).ok()?;
+                // A key that states both must mean one. RFC 9935 section 8, RFC 9881 section 8.
+                let is_same = |expanded: &[u8]| {
+                    export::expanded(&key).is_ok_and(|computed| computed == SecretBytes::from(expanded))
+                };
+                expanded.is_none_or(is_same).then_some(key)
+            };
+            provider.off_fibre(from_both).ok()??
+        }
+        (None, Some(expanded)) => provider.off_fibre(|| (read.expanded)(expanded)).ok()?.ok()?,
+    };
+    with_matching_public(private, public)
 }
 
 /// Returns the private key unless a public half came with it that is invalid or belongs to another key.

@@ -10,6 +10,7 @@ use crate::ffi::libcrypto::abi::{OsslDispatch, OsslParam, StaticTable, kem};
 use crate::ffi::libcrypto::params::ParamReader;
 use crate::hybrid::HybridKey;
 use crate::kem::{KemContext, KemSource};
+use crate::key::ProviderKey;
 use crate::provider::LoadedProvider;
 
 /// The functions of a KEM whose keys are of this type.
@@ -29,6 +30,7 @@ macro_rules! kem_table {
     };
 }
 
+pub(super) static ML_KEM: StaticTable<OsslDispatch> = kem_table!(ProviderKey);
 pub(super) static HYBRID: StaticTable<OsslDispatch> = kem_table!(HybridKey);
 
 static SETTABLE: StaticTable<OsslParam> = describe! {};

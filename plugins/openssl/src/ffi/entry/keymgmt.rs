@@ -2,6 +2,8 @@
 
 use std::ffi::{c_char, c_int, c_void};
 
+use oarlock::{MlDsaSet, MlKemSet};
+
 use super::{describe, dispatch, entry, object, report_result};
 use crate::ffi::libcrypto::abi::{OsslDispatch, OsslParam, StaticTable, keymgmt, kind, operation};
 use crate::ffi::libcrypto::params::{Callback, ParamReader, ParamWriter};
@@ -19,6 +21,13 @@ pub(super) struct EcFamily;
 pub(super) struct Ed25519Family;
 pub(super) struct X25519Family;
 
+pub(super) struct MlKem512Family;
+pub(super) struct MlKem768Family;
+pub(super) struct MlKem1024Family;
+pub(super) struct MlDsa44Family;
+pub(super) struct MlDsa65Family;
+pub(super) struct MlDsa87Family;
+
 impl FamilyMarker for RsaFamily {
     const FAMILY: KeyFamily = KeyFamily::Rsa;
 }
@@ -30,6 +39,25 @@ impl FamilyMarker for Ed25519Family {
 }
 impl FamilyMarker for X25519Family {
     const FAMILY: KeyFamily = KeyFamily::X25519;
+}
+
+impl FamilyMarker for MlKem512Family {
+    const FAMILY: KeyFamily = KeyFamily::MlKem(MlKemSet::MlKem512);
+}
+impl FamilyMarker for MlKem768Family {
+    const FAMILY: KeyFamily = KeyFamily::MlKem(MlKemSet::MlKem768);
+}
+impl FamilyMarker for MlKem1024Family {
+    const FAMILY: KeyFamily = KeyFamily::MlKem(MlKemSet::MlKem1024);
+}
+impl FamilyMarker for MlDsa44Family {
+    const FAMILY: KeyFamily = KeyFamily::MlDsa(MlDsaSet::MlDsa44);
+}
+impl FamilyMarker for MlDsa65Family {
+    const FAMILY: KeyFamily = KeyFamily::MlDsa(MlDsaSet::MlDsa65);
+}
+impl FamilyMarker for MlDsa87Family {
+    const FAMILY: KeyFamily = KeyFamily::MlDsa(MlDsaSet::MlDsa87);
 }
 
 /// The functions of all key managers, and others for some of them.
@@ -77,6 +105,24 @@ pub(super) static X25519: StaticTable<OsslDispatch> = keymgmt_table! {
     keymgmt::SET_PARAMS => set_params,
     keymgmt::SETTABLE_PARAMS => settable_params,
 };
+
+/// The functions of ML-KEM, whose encoded public key is a parameter too.
+macro_rules! ml_kem_table {
+    ($family:ty) => {
+        keymgmt_table! {
+            $family,
+            keymgmt::SET_PARAMS => set_params,
+            keymgmt::SETTABLE_PARAMS => settable_params,
+        }
+    };
+}
+
+pub(super) static ML_KEM_512: StaticTable<OsslDispatch> = ml_kem_table!(MlKem512Family);
+pub(super) static ML_KEM_768: StaticTable<OsslDispatch> = ml_kem_table!(MlKem768Family);
+pub(super) static ML_KEM_1024: StaticTable<OsslDispatch> = ml_kem_table!(MlKem1024Family);
+pub(super) static ML_DSA_44: StaticTable<OsslDispatch> = keymgmt_table!(MlDsa44Family);
+pub(super) static ML_DSA_65: StaticTable<OsslDispatch> = keymgmt_table!(MlDsa65Family);
+pub(super) static ML_DSA_87: StaticTable<OsslDispatch> = keymgmt_table!(MlDsa87Family);
 
 static TYPES: StaticTable<OsslParam> = describe! {
     name::N => kind::UNSIGNED,
@@ -138,6 +184,9 @@ static GETTABLE: StaticTable<OsslParam> = describe! {
     name::ORDER => kind::UNSIGNED,
     name::COFACTOR => kind::UNSIGNED,
     name::SEED => kind::OCTETS,
+    name::SECURITY_CATEGORY => kind::INTEGER,
+    name::CMS_RECIPIENT => kind::INTEGER,
+    name::CMS_KDF => kind::OCTETS,
 };
 
 static SETTABLE: StaticTable<OsslParam> = describe! {
@@ -155,6 +204,9 @@ static RSA_GENERATION: StaticTable<OsslParam> = describe! {
     name::PRIMES => kind::UNSIGNED,
     name::E => kind::UNSIGNED,
 };
+
+/// The parameters of new ML-KEM and ML-DSA keys without a fallback.
+static LATTICE_GENERATION: StaticTable<OsslParam> = describe! { name::SEED => kind::OCTETS };
 
 /// The parameters of all other new keys without a fallback.
 static GENERATION: StaticTable<OsslParam> = describe! { name::GROUP => kind::UTF8 };
@@ -298,7 +350,12 @@ entry! {
     fn gen_settable_params<F: FamilyMarker>(_generation: *const c_void, provider: Option<&LoadedProvider>)
         -> *const OsslParam, or std::ptr::null();
     {
-        let settable = if F::FAMILY == KeyFamily::Rsa { RSA_GENERATION.as_ptr() } else { GENERATION.as_ptr() };
+        let settable = match F::FAMILY {
+            KeyFamily::Rsa => &RSA_GENERATION,
+            KeyFamily::MlKem(_) | KeyFamily::MlDsa(_) => &LATTICE_GENERATION,
+            _ => &GENERATION,
+        };
+        let settable = settable.as_ptr();
         let fallback = provider.and_then(LoadedProvider::fallback);
         fallback.and_then(|fallback| fallback.generation_params(F::FAMILY.name())).unwrap_or(settable)
     }

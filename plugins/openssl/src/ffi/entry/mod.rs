@@ -5,6 +5,7 @@
 
 mod cipher;
 mod decoder;
+mod encoder;
 mod exchange;
 mod hybrid;
 mod kem;

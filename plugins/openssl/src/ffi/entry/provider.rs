@@ -4,6 +4,11 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 
 use oarlock_ffi::print_line;
 
+use super::decoder::FamilyDecoders;
+use super::encoder::FamilyEncoders;
+use super::keymgmt::{
+    MlDsa44Family, MlDsa65Family, MlDsa87Family, MlKem512Family, MlKem768Family, MlKem1024Family,
+};
 use super::{cipher, decoder, describe, dispatch, entry, exchange, hybrid, kem, keymgmt, signature, store};
 use crate::config::Config;
 use crate::error::REASONS;
@@ -31,6 +36,14 @@ static FUNCTIONS: StaticTable<OsslDispatch> = dispatch! {
     provider::GET_CAPABILITIES => get_capabilities,
 };
 
+// The names of OpenSSL 3.5, with those of the object identifiers.
+const ML_KEM_512: &CStr = c"ML-KEM-512:MLKEM512:id-alg-ml-kem-512:2.16.840.1.101.3.4.4.1";
+const ML_KEM_768: &CStr = c"ML-KEM-768:MLKEM768:id-alg-ml-kem-768:2.16.840.1.101.3.4.4.2";
+const ML_KEM_1024: &CStr = c"ML-KEM-1024:MLKEM1024:id-alg-ml-kem-1024:2.16.840.1.101.3.4.4.3";
+const ML_DSA_44: &CStr = c"ML-DSA-44:MLDSA44:2.16.840.1.101.3.4.3.17:id-ml-dsa-44";
+const ML_DSA_65: &CStr = c"ML-DSA-65:MLDSA65:2.16.840.1.101.3.4.3.18:id-ml-dsa-65";
+const ML_DSA_87: &CStr = c"ML-DSA-87:MLDSA87:2.16.840.1.101.3.4.3.19:id-ml-dsa-87";
+
 static KEYMGMT: StaticTable<OsslAlgorithm> = StaticTable(&[
     OsslAlgorithm::new(
         c"RSA:rsaEncryption:1.2.840.113549.1.1.1",
@@ -41,6 +54,12 @@ static KEYMGMT: StaticTable<OsslAlgorithm> = StaticTable(&[
     OsslAlgorithm::new(c"EC:id-ecPublicKey:1.2.840.10045.2.1", KEYS_ONLY, &keymgmt::EC, c"Oarlock EC keys"),
     OsslAlgorithm::new(c"ED25519:1.3.101.112", KEYS_ONLY, &keymgmt::ED25519, c"Oarlock Ed25519 keys"),
     OsslAlgorithm::new(c"X25519:1.3.101.110", PROPERTIES, &keymgmt::X25519, c"Oarlock X25519 keys"),
+    OsslAlgorithm::new(ML_KEM_512, PROPERTIES, &keymgmt::ML_KEM_512, c"Oarlock ML-KEM-512 keys"),
+    OsslAlgorithm::new(ML_KEM_768, PROPERTIES, &keymgmt::ML_KEM_768, c"Oarlock ML-KEM-768 keys"),
+    OsslAlgorithm::new(ML_KEM_1024, PROPERTIES, &keymgmt::ML_KEM_1024, c"Oarlock ML-KEM-1024 keys"),
+    OsslAlgorithm::new(ML_DSA_44, PROPERTIES, &keymgmt::ML_DSA_44, c"Oarlock ML-DSA-44 keys"),
+    OsslAlgorithm::new(ML_DSA_65, PROPERTIES, &keymgmt::ML_DSA_65, c"Oarlock ML-DSA-65 keys"),
+    OsslAlgorithm::new(ML_DSA_87, PROPERTIES, &keymgmt::ML_DSA_87, c"Oarlock ML-DSA-87 keys"),
     OsslAlgorithm::new(
         c"X25519MLKEM768",
         PROPERTIES,
@@ -91,6 +110,9 @@ static KEYEXCH: StaticTable<OsslAlgorithm> = StaticTable(&[
 ]);
 
 static KEM: StaticTable<OsslAlgorithm> = StaticTable(&[
+    OsslAlgorithm::new(ML_KEM_512, PROPERTIES, &kem::ML_KEM, c"Oarlock ML-KEM-512"),
+    OsslAlgorithm::new(ML_KEM_768, PROPERTIES, &kem::ML_KEM, c"Oarlock ML-KEM-768"),
+    OsslAlgorithm::new(ML_KEM_1024, PROPERTIES, &kem::ML_KEM, c"Oarlock ML-KEM-1024"),
     OsslAlgorithm::new(c"X25519MLKEM768", PROPERTIES, &kem::HYBRID, c"Oarlock X25519 and ML-KEM-768"),
     OsslAlgorithm::new(c"SecP256r1MLKEM768", PROPERTIES, &kem::HYBRID, c"Oarlock P-256 and ML-KEM-768"),
     OsslAlgorithm::new(c"SecP384r1MLKEM1024", PROPERTIES, &kem::HYBRID, c"Oarlock P-384 and ML-KEM-1024"),
@@ -104,11 +126,181 @@ static DECODER: StaticTable<OsslAlgorithm> = StaticTable(&[
     OsslAlgorithm::new(c"RSA", REFERENCES, &decoder::RSA, c"Oarlock references to RSA keys"),
     OsslAlgorithm::new(c"EC", REFERENCES, &decoder::EC, c"Oarlock references to EC keys"),
     OsslAlgorithm::new(c"ED25519", REFERENCES, &decoder::ED25519, c"Oarlock references to Ed25519 keys"),
+    OsslAlgorithm::new(
+        ML_KEM_512,
+        REFERENCES,
+        &FamilyDecoders::<MlKem512Family>::REFERENCE,
+        c"Oarlock references to ML-KEM-512 keys",
+    ),
+    OsslAlgorithm::new(
+        ML_KEM_512,
+        PRIVATE_KEYS,
+        &FamilyDecoders::<MlKem512Family>::PRIVATE,
+        c"Oarlock ML-KEM-512 keys in PKCS#8",
+    ),
+    OsslAlgorithm::new(
+        ML_KEM_512,
+        PUBLIC_KEYS,
+        &FamilyDecoders::<MlKem512Family>::PUBLIC,
+        c"Oarlock ML-KEM-512 public keys",
+    ),
+    OsslAlgorithm::new(
+        ML_KEM_768,
+        REFERENCES,
+        &FamilyDecoders::<MlKem768Family>::REFERENCE,
+        c"Oarlock references to ML-KEM-768 keys",
+    ),
+    OsslAlgorithm::new(
+        ML_KEM_768,
+        PRIVATE_KEYS,
+        &FamilyDecoders::<MlKem768Family>::PRIVATE,
+        c"Oarlock ML-KEM-768 keys in PKCS#8",
+    ),
+    OsslAlgorithm::new(
+        ML_KEM_768,
+        PUBLIC_KEYS,
+        &FamilyDecoders::<MlKem768Family>::PUBLIC,
+        c"Oarlock ML-KEM-768 public keys",
+    ),
+    OsslAlgorithm::new(
+        ML_KEM_1024,
+        REFERENCES,
+        &FamilyDecoders::<MlKem1024Family>::REFERENCE,
+        c"Oarlock references to ML-KEM-1024 keys",
+    ),
+    OsslAlgorithm::new(
+        ML_KEM_1024,
+        PRIVATE_KEYS,
+        &FamilyDecoders::<MlKem1024Family>::PRIVATE,
+        c"Oarlock ML-KEM-1024 keys in PKCS#8",
+    ),
+    OsslAlgorithm::new(
+        ML_KEM_1024,
+        PUBLIC_KEYS,
+        &FamilyDecoders::<MlKem1024Family>::PUBLIC,
+        c"Oarlock ML-KEM-1024 public keys",
+    ),
+    OsslAlgorithm::new(
+        ML_DSA_44,
+        REFERENCES,
+        &FamilyDecoders::<MlDsa44Family>::REFERENCE,
+        c"Oarlock references to ML-DSA-44 keys",
+    ),
+    OsslAlgorithm::new(
+        ML_DSA_44,
+        PRIVATE_KEYS,
+        &FamilyDecoders::<MlDsa44Family>::PRIVATE,
+        c"Oarlock ML-DSA-44 keys in PKCS#8",
+    ),
+    OsslAlgorithm::new(
+        ML_DSA_44,
+        PUBLIC_KEYS,
+        &FamilyDecoders::<MlDsa44Family>::PUBLIC,
+        c"Oarlock ML-DSA-44 public keys",
+    ),
+    OsslAlgorithm::new(
+        ML_DSA_65,
+        REFERENCES,
+        &FamilyDecoders::<MlDsa65Family>::REFERENCE,
+        c"Oarlock references to ML-DSA-65 keys",
+    ),
+    OsslAlgorithm::new(
+        ML_DSA_65,
+        PRIVATE_KEYS,
+        &FamilyDecoders::<MlDsa65Family>::PRIVATE,
+        c"Oarlock ML-DSA-65 keys in PKCS#8",
+    ),
+    OsslAlgorithm::new(
+        ML_DSA_65,
+        PUBLIC_KEYS,
+        &FamilyDecoders::<MlDsa65Family>::PUBLIC,
+        c"Oarlock ML-DSA-65 public keys",
+    ),
+    OsslAlgorithm::new(
+        ML_DSA_87,
+        REFERENCES,
+        &FamilyDecoders::<MlDsa87Family>::REFERENCE,
+        c"Oarlock references to ML-DSA-87 keys",
+    ),
+    OsslAlgorithm::new(
+        ML_DSA_87,
+        PRIVATE_KEYS,
+        &FamilyDecoders::<MlDsa87Family>::PRIVATE,
+        c"Oarlock ML-DSA-87 keys in PKCS#8",
+    ),
+    OsslAlgorithm::new(
+        ML_DSA_87,
+        PUBLIC_KEYS,
+        &FamilyDecoders::<MlDsa87Family>::PUBLIC,
+        c"Oarlock ML-DSA-87 public keys",
+    ),
     OsslAlgorithm::END,
 ]);
 
 /// The structure is [`object::STRUCTURE`](super::object::STRUCTURE).
 const REFERENCES: &CStr = c"provider=oarlock,input=der,structure=oarlock-reference";
+
+/// The structures of key files. OpenSSL finds the decoder of a family by the name that the file has for its algorithm.
+const PRIVATE_KEYS: &CStr = c"provider=oarlock,input=der,structure=PrivateKeyInfo";
+const PUBLIC_KEYS: &CStr = c"provider=oarlock,input=der,structure=SubjectPublicKeyInfo";
+
+/// An encoder of ML-KEM or ML-DSA keys. OpenSSL chooses it by its output and its structure.
+macro_rules! encoder {
+    ($names:expr, $output:literal, $structure:literal, $family:ty, $table:ident) => {
+        OsslAlgorithm::new(
+            $names,
+            match CStr::from_bytes_with_nul(
+                concat!("provider=oarlock,output=", $output, ",structure=", $structure, "\0").as_bytes(),
+            ) {
+                Ok(properties) => properties,
+                Err(_) => c"",
+            },
+            &FamilyEncoders::<$family>::$table,
+            c"Oarlock keys in files",
+        )
+    };
+}
+
+/// An encoder for PKCS#8 encrypts if a cipher is set, whatever structure its caller has named.
+static ENCODER: StaticTable<OsslAlgorithm> = StaticTable(&[
+    encoder!(ML_KEM_512, "der", "PrivateKeyInfo", MlKem512Family, PRIVATE_DER),
+    encoder!(ML_KEM_512, "pem", "PrivateKeyInfo", MlKem512Family, PRIVATE_PEM),
+    encoder!(ML_KEM_512, "der", "EncryptedPrivateKeyInfo", MlKem512Family, PRIVATE_DER),
+    encoder!(ML_KEM_512, "pem", "EncryptedPrivateKeyInfo", MlKem512Family, PRIVATE_PEM),
+    encoder!(ML_KEM_512, "der", "SubjectPublicKeyInfo", MlKem512Family, PUBLIC_DER),
+    encoder!(ML_KEM_512, "pem", "SubjectPublicKeyInfo", MlKem512Family, PUBLIC_PEM),
+    encoder!(ML_KEM_768, "der", "PrivateKeyInfo", MlKem768Family, PRIVATE_DER),
+    encoder!(ML_KEM_768, "pem", "PrivateKeyInfo", MlKem768Family, PRIVATE_PEM),
+    encoder!(ML_KEM_768, "der", "EncryptedPrivateKeyInfo", MlKem768Family, PRIVATE_DER),
+    encoder!(ML_KEM_768, "pem", "EncryptedPrivateKeyInfo", MlKem768Family, PRIVATE_PEM),
+    encoder!(ML_KEM_768, "der", "SubjectPublicKeyInfo", MlKem768Family, PUBLIC_DER),
+    encoder!(ML_KEM_768, "pem", "SubjectPublicKeyInfo", MlKem768Family, PUBLIC_PEM),
+    encoder!(ML_KEM_1024, "der", "PrivateKeyInfo", MlKem1024Family, PRIVATE_DER),
+    encoder!(ML_KEM_1024, "pem", "PrivateKeyInfo", MlKem1024Family, PRIVATE_PEM),
+    encoder!(ML_KEM_1024, "der", "EncryptedPrivateKeyInfo", MlKem1024Family, PRIVATE_DER),
+    encoder!(ML_KEM_1024, "pem", "EncryptedPrivateKeyInfo", MlKem1024Family, PRIVATE_PEM),
+    encoder!(ML_KEM_1024, "der", "SubjectPublicKeyInfo", MlKem1024Family, PUBLIC_DER),
+    encoder!(ML_KEM_1024, "pem", "SubjectPublicKeyInfo", MlKem1024Family, PUBLIC_PEM),
+    encoder!(ML_DSA_44, "der", "PrivateKeyInfo", MlDsa44Family, PRIVATE_DER),
+    encoder!(ML_DSA_44, "pem", "PrivateKeyInfo", MlDsa44Family, PRIVATE_PEM),
+    encoder!(ML_DSA_44, "der", "EncryptedPrivateKeyInfo", MlDsa44Family, PRIVATE_DER),
+    encoder!(ML_DSA_44, "pem", "EncryptedPrivateKeyInfo", MlDsa44Family, PRIVATE_PEM),
+    encoder!(ML_DSA_44, "der", "SubjectPublicKeyInfo", MlDsa44Family, PUBLIC_DER),
+    encoder!(ML_DSA_44, "pem", "SubjectPublicKeyInfo", MlDsa44Family, PUBLIC_PEM),
+    encoder!(ML_DSA_65, "der", "PrivateKeyInfo", MlDsa65Family, PRIVATE_DER),
+    encoder!(ML_DSA_65, "pem", "PrivateKeyInfo", MlDsa65Family, PRIVATE_PEM),
+    encoder!(ML_DSA_65, "der", "EncryptedPrivateKeyInfo", MlDsa65Family, PRIVATE_DER),
+    encoder!(ML_DSA_65, "pem", "EncryptedPrivateKeyInfo", MlDsa65Family, PRIVATE_PEM),
+    encoder!(ML_DSA_65, "der", "SubjectPublicKeyInfo", MlDsa65Family, PUBLIC_DER),
+    encoder!(ML_DSA_65, "pem", "SubjectPublicKeyInfo", MlDsa65Family, PUBLIC_PEM),
+    encoder!(ML_DSA_87, "der", "PrivateKeyInfo", MlDsa87Family, PRIVATE_DER),
+    encoder!(ML_DSA_87, "pem", "PrivateKeyInfo", MlDsa87Family, PRIVATE_PEM),
+    encoder!(ML_DSA_87, "der", "EncryptedPrivateKeyInfo", MlDsa87Family, PRIVATE_DER),
+    encoder!(ML_DSA_87, "pem", "EncryptedPrivateKeyInfo", MlDsa87Family, PRIVATE_PEM),
+    encoder!(ML_DSA_87, "der", "SubjectPublicKeyInfo", MlDsa87Family, PUBLIC_DER),
+    encoder!(ML_DSA_87, "pem", "SubjectPublicKeyInfo", MlDsa87Family, PUBLIC_PEM),
+    OsslAlgorithm::END,
+]);
 
 static STORE: StaticTable<OsslAlgorithm> = StaticTable(&[
     OsslAlgorithm::new(c"oarlock", PROPERTIES, &store::OARLOCK, c"Keys in a cryptoserver"),
@@ -179,6 +371,7 @@ pub(crate) unsafe extern "C" fn OSSL_provider_init(
         match Config::read(section, oarlock_ffi::environment) {
             Ok((config, ignored)) => {
                 ignored.into_iter().for_each(print_line);
+                name_objects(&core);
                 Some(Box::new(LoadedProvider::new(core, config)))
             }
             Err(failure) => {
@@ -194,6 +387,25 @@ pub(crate) unsafe extern "C" fn OSSL_provider_init(
     *context = Box::into_raw(provider).cast();
     *out = FUNCTIONS.as_ptr();
     1
+}
+
+/// The object identifiers that OpenSSL before 3.5 does not know, with their names there.
+const OBJECTS: [(&CStr, &CStr, &CStr); 6] = [
+    (c"2.16.840.1.101.3.4.4.1", c"id-alg-ml-kem-512", c"ML-KEM-512"),
+    (c"2.16.840.1.101.3.4.4.2", c"id-alg-ml-kem-768", c"ML-KEM-768"),
+    (c"2.16.840.1.101.3.4.4.3", c"id-alg-ml-kem-1024", c"ML-KEM-1024"),
+    (c"2.16.840.1.101.3.4.3.17", c"id-ml-dsa-44", c"ML-DSA-44"),
+    (c"2.16.840.1.101.3.4.3.18", c"id-ml-dsa-65", c"ML-DSA-65"),
+    (c"2.16.840.1.101.3.4.3.19", c"id-ml-dsa-87", c"ML-DSA-87"),
+];
+
+/// Names the objects, without which OpenSSL verifies no certificate that has an ML-DSA signature.
+fn name_objects(core: &CoreHandle) {
+    for (oid, short, long) in OBJECTS {
+        if core.name_object(oid, short, long) && long.to_bytes().starts_with(b"ML-DSA") {
+            core.name_signature(oid);
+        }
+    }
 }
 
 entry! {
@@ -230,6 +442,7 @@ entry! {
             operation::SIGNATURE => SIGNATURE.as_ptr(),
             operation::ASYM_CIPHER => ASYM_CIPHER.as_ptr(),
             operation::KEM => KEM.as_ptr(),
+            operation::ENCODER => ENCODER.as_ptr(),
             operation::DECODER => DECODER.as_ptr(),
             operation::STORE => STORE.as_ptr(),
             _ => std::ptr::null(),

@@ -119,7 +119,10 @@ pub(crate) mod core {
     pub(crate) const NEW_ERROR: c_int = 5;
     pub(crate) const SET_ERROR_DEBUG: c_int = 6;
     pub(crate) const VSET_ERROR: c_int = 7;
+    pub(crate) const OBJ_ADD_SIGID: c_int = 11;
+    pub(crate) const OBJ_CREATE: c_int = 12;
     pub(crate) const BIO_READ_EX: c_int = 42;
+    pub(crate) const BIO_WRITE_EX: c_int = 43;
     pub(crate) const BIO_GETS: c_int = 49;
     pub(crate) const REGISTER_CHILD_CB: c_int = 105;
     pub(crate) const DEREGISTER_CHILD_CB: c_int = 106;
@@ -147,6 +150,7 @@ pub(crate) mod operation {
     pub(crate) const SIGNATURE: c_int = 12;
     pub(crate) const ASYM_CIPHER: c_int = 13;
     pub(crate) const KEM: c_int = 14;
+    pub(crate) const ENCODER: c_int = 20;
     pub(crate) const DECODER: c_int = 21;
     pub(crate) const STORE: c_int = 22;
 }
@@ -214,6 +218,13 @@ pub(crate) mod signature {
     pub(crate) const GETTABLE_CTX_PARAMS: c_int = 19;
     pub(crate) const SET_CTX_PARAMS: c_int = 20;
     pub(crate) const SETTABLE_CTX_PARAMS: c_int = 21;
+    // OpenSSL 3.4.
+    pub(crate) const SIGN_MESSAGE_INIT: c_int = 27;
+    pub(crate) const SIGN_MESSAGE_UPDATE: c_int = 28;
+    pub(crate) const SIGN_MESSAGE_FINAL: c_int = 29;
+    pub(crate) const VERIFY_MESSAGE_INIT: c_int = 30;
+    pub(crate) const VERIFY_MESSAGE_UPDATE: c_int = 31;
+    pub(crate) const VERIFY_MESSAGE_FINAL: c_int = 32;
 }
 
 pub(crate) mod asym_cipher {
@@ -242,6 +253,18 @@ pub(crate) mod kem {
     pub(crate) const DUPCTX: c_int = 7;
     pub(crate) const SET_CTX_PARAMS: c_int = 10;
     pub(crate) const SETTABLE_CTX_PARAMS: c_int = 11;
+}
+
+pub(crate) mod encoder {
+    use super::c_int;
+    pub(crate) const NEWCTX: c_int = 1;
+    pub(crate) const FREECTX: c_int = 2;
+    pub(crate) const SET_CTX_PARAMS: c_int = 5;
+    pub(crate) const SETTABLE_CTX_PARAMS: c_int = 6;
+    pub(crate) const DOES_SELECTION: c_int = 10;
+    pub(crate) const ENCODE: c_int = 11;
+    pub(crate) const IMPORT_OBJECT: c_int = 20;
+    pub(crate) const FREE_OBJECT: c_int = 21;
 }
 
 pub(crate) mod decoder {

@@ -14,6 +14,9 @@ pub(crate) struct CoreHandle {
     errors: Option<ErrorFunctions>,
     bio_gets: Option<BioGets>,
     bio_read: Option<BioRead>,
+    bio_write: Option<BioWrite>,
+    object_create: Option<ObjectCreate>,
+    object_add_signature: Option<ObjectCreate>,
     providers: Option<ProviderFunctions>,
     /// A function of the library that loaded this provider. Its address identifies the library.
     pub(crate) some_function: *const c_void,
@@ -58,6 +61,9 @@ type VisitProperties = unsafe extern "C" fn(*const c_char, *mut c_void) -> c_int
 
 type GetParams = unsafe extern "C" fn(*const c_void, *mut OsslParam) -> c_int;
 type BioRead = unsafe extern "C" fn(*mut c_void, *mut c_void, usize, *mut usize) -> c_int;
+type BioWrite = unsafe extern "C" fn(*mut c_void, *const c_void, usize, *mut usize) -> c_int;
+/// An object's number and its two names; or a signature's object, its digest's and its key's.
+type ObjectCreate = unsafe extern "C" fn(*const c_void, *const c_char, *const c_char, *const c_char) -> c_int;
 type BioGets = unsafe extern "C" fn(*mut c_void, *mut c_char, c_int) -> c_int;
 
 /// `OSSL_CORE_BIO`, a stream.
@@ -103,6 +109,11 @@ impl CoreHandle {
                 errors: (!errors.contains(&std::ptr::null()))
                     .then(|| std::mem::transmute::<[*const (); 3], ErrorFunctions>(errors)),
                 bio_read: std::mem::transmute::<*const (), Option<BioRead>>(at(core::BIO_READ_EX)),
+                bio_write: std::mem::transmute::<*const (), Option<BioWrite>>(at(core::BIO_WRITE_EX)),
+                object_create: std::mem::transmute::<*const (), Option<ObjectCreate>>(at(core::OBJ_CREATE)),
+                object_add_signature: std::mem::transmute::<*const (), Option<ObjectCreate>>(at(
+                    core::OBJ_ADD_SIGID,
+                )),
                 bio_gets: std::mem::transmute::<*const (), Option<BioGets>>(at(core::BIO_GETS)),
                 providers: (!providers.contains(&std::ptr::null()))
                     .then(|| std::mem::transmute::<[*const (); 7], ProviderFunctions>(providers)),
@@ -192,6 +203,31 @@ impl CoreHandle {
                 return None;
             }
         }
+    }
+
+    /// Writes bytes to a stream. False if it does not take all of them.
+    pub(crate) fn write(&self, bio: CoreBio, bytes: &[u8]) -> bool {
+        let mut len = 0;
+        // SAFETY: the core's own function on the stream that it lent, and bytes that live as long as the call.
+        let status =
+            self.bio_write.map(|write| unsafe { write(bio.0, bytes.as_ptr().cast(), bytes.len(), &mut len) });
+        status == Some(1) && len == bytes.len()
+    }
+
+    /// Gives an object identifier its names, unless the library knows it. False if the library cannot.
+    pub(crate) fn name_object(&self, oid: &CStr, short: &CStr, long: &CStr) -> bool {
+        // SAFETY: the core's own function and handle, and texts that end with zero, which it copies.
+        self.object_create.is_some_and(|create| unsafe {
+            create(self.handle, oid.as_ptr(), short.as_ptr(), long.as_ptr()) == 1
+        })
+    }
+
+    /// States that signatures of an object identifier are those of keys that have the same one, and name no digest.
+    /// False if the library cannot.
+    pub(crate) fn name_signature(&self, oid: &CStr) -> bool {
+        // SAFETY: as above.
+        self.object_add_signature
+            .is_some_and(|add| unsafe { add(self.handle, oid.as_ptr(), c"".as_ptr(), oid.as_ptr()) == 1 })
     }
 
     /// Returns the active providers of the library context except this one, in the order of their activation.

@@ -161,6 +161,11 @@ impl ParamWriter<'_> {
         self.find(name).map(|param| matches!(param.kind, kind::UTF8 | kind::UTF8_PTR))
     }
 
+    /// True if `name` is asked for.
+    pub(crate) fn wants(&mut self, name: &CStr) -> bool {
+        self.find(name).is_some()
+    }
+
     fn find(&mut self, name: &CStr) -> Option<&mut OsslParam> {
         // SAFETY: null, or an array that ends with a parameter without name, lent to this call alone: OSSL_PARAM(3).
         unsafe { find_by(self.0, |_, found| found == name).cast_mut().as_mut() }
