@@ -1,14 +1,16 @@
 //! Signature contexts: digest and padding between initialisation and result.
 
+mod ml_dsa;
 mod scheme;
 
 use std::ffi::{CString, c_int};
 use std::sync::Arc;
 
 use aws_lc_rs::digest::Context as Hasher;
-use oarlock::{Curve, Job, JobError, Key, KeyKind, NonceRule};
+use oarlock::{Curve, Job, JobError, Key, KeyKind, MlDsaSet, NonceRule};
 use zeroize::Zeroizing;
 
+use self::ml_dsa::MlDsaSettings;
 use self::scheme::SignInput;
 use crate::der;
 use crate::digest::NamedDigest;
@@ -31,6 +33,12 @@ pub(crate) mod name {
     /// A variant of EdDSA. OpenSSL 3.2.
     pub(crate) const INSTANCE: &CStr = c"instance";
     pub(crate) const CONTEXT_STRING: &CStr = c"context-string";
+    pub(crate) const DETERMINISTIC: &CStr = c"deterministic";
+    pub(crate) const MU: &CStr = c"mu";
+    pub(crate) const MESSAGE_ENCODING: &CStr = c"message-encoding";
+    pub(crate) const TEST_ENTROPY: &CStr = c"test-entropy";
+    /// The signature that the verification of a message in parts compares with. OpenSSL 3.4.
+    pub(crate) const SIGNATURE: &CStr = c"signature";
     /// 1 asks for RFC 6979. OpenSSL 3.2.
     pub(crate) const NONCE_TYPE: &CStr = c"nonce-type";
 }
@@ -46,9 +54,12 @@ pub(crate) struct SignatureContext {
     operation: c_int,
     key: Option<Key>,
     hasher: Option<Hasher>,
+    /// The parts of a message of ML-DSA so far, whose scheme hashes it.
+    message: Option<Zeroizing<Vec<u8>>>,
     /// True after the first part of a message.
     is_hashing: bool,
     settings: SignatureSettings,
+    ml_dsa: MlDsaSettings,
 }
 
 /// The parameters of a signature context.
@@ -89,7 +100,9 @@ impl SignatureContext {
             operation: signature::SIGN_INIT,
             key: None,
             hasher: None,
+            message: None,
             is_hashing: false,
+            ml_dsa: MlDsaSettings::default(),
             settings: SignatureSettings {
                 digest: None,
                 padding: SignaturePadding::Pkcs1,
@@ -101,16 +114,22 @@ impl SignatureContext {
         }
     }
 
-    /// Begins the operation of this initialisation function, which signs or verifies a digest.
+    /// Begins the operation of this initialisation function, which signs or verifies a digest; for ML-DSA, a message.
     pub(crate) fn init(
         &mut self,
         operation: c_int,
         key: Option<&ProviderKey>,
         params: ParamReader<'_>,
     ) -> Result<(), ProviderError> {
+        if matches!(self.family, KeyFamily::MlDsa(_))
+            && matches!(operation, signature::SIGN_INIT | signature::VERIFY_INIT)
+        {
+            let expected = "a message: EVP_DigestSign, EVP_PKEY_sign_message_init".to_owned();
+            return Err(ProviderError::Parameter { what: "ML-DSA", expected });
+        }
         self.set_key(key)?;
         self.operation = operation;
-        (self.hasher, self.is_hashing) = (None, false);
+        self.reset();
         self.set(params)
     }
 
@@ -125,12 +144,13 @@ impl SignatureContext {
     ) -> Result<(), ProviderError> {
         self.set_key(key)?;
         self.operation = operation;
-        (self.hasher, self.is_hashing) = (None, false);
+        self.reset();
         let named = digest.filter(|name| !name.is_empty());
-        if self.family == KeyFamily::Ed25519 {
-            // RFC 8032 5.1: Ed25519 signs the message itself.
+        if matches!(self.family, KeyFamily::Ed25519 | KeyFamily::MlDsa(_)) {
+            // RFC 8032 5.1, RFC 9881 section 3: they sign the message itself.
             if let Some(name) = named {
-                return Err(ProviderError::Unsupported { what: format!("Ed25519 with digest {name}") });
+                let what = format!("{} with digest {name}", self.family.name());
+                return Err(ProviderError::Unsupported { what });
             }
             return self.set(params);
         }
@@ -144,7 +164,16 @@ impl SignatureContext {
 
     /// Hashes the next part of the message.
     pub(crate) fn update(&mut self, data: &[u8]) -> Result<(), ProviderError> {
-        self.hasher.as_mut().ok_or(ProviderError::NotInitialised)?.update(data);
+        match (self.family, &mut self.hasher) {
+            // One mu cannot come in parts.
+            (KeyFamily::MlDsa(_), _) if self.ml_dsa.takes_mu() => {
+                let expected = "the whole in one call".to_owned();
+                return Err(ProviderError::Parameter { what: "mu", expected });
+            }
+            (KeyFamily::MlDsa(_), _) => append(self.message.get_or_insert_default(), data),
+            (_, Some(hasher)) => hasher.update(data),
+            (_, None) => return Err(ProviderError::NotInitialised),
+        }
         self.is_hashing = true;
         Ok(())
     }
@@ -156,6 +185,7 @@ impl SignatureContext {
             // DER of two integers, each with a byte for the sign: RFC 3279 2.2.3.
             KeyKind::EcPrivate(Curve::P384) | KeyKind::EcPublic(Curve::P384) => 104,
             KeyKind::EcPrivate(_) | KeyKind::EcPublic(_) => 72,
+            KeyKind::MlDsaPrivate(set) | KeyKind::MlDsaPublic(set) => MlDsaSet::signature_len(set),
             _ => 64,
         })
     }
@@ -172,6 +202,10 @@ impl SignatureContext {
 
     /// Signs the message that was hashed in parts.
     pub(crate) fn finish(&mut self) -> Result<Zeroizing<Vec<u8>>, ProviderError> {
+        if let KeyFamily::MlDsa(_) = self.family {
+            let message = self.message.take().ok_or(ProviderError::NotInitialised)?;
+            return self.sign_message(&message);
+        }
         let digest = self.hasher.take().ok_or(ProviderError::NotInitialised)?.finish();
         self.sign(digest.as_ref())
     }
@@ -188,8 +222,18 @@ impl SignatureContext {
 
     /// Verifies the signature of the message that was hashed in parts.
     pub(crate) fn finish_verify(&mut self, signature: &[u8]) -> Result<bool, ProviderError> {
+        if let KeyFamily::MlDsa(_) = self.family {
+            let message = self.message.take().ok_or(ProviderError::NotInitialised)?;
+            return self.verify_message(&message, signature);
+        }
         let digest = self.hasher.take().ok_or(ProviderError::NotInitialised)?.finish();
         self.verify(digest.as_ref(), signature)
+    }
+
+    /// Verifies the signature that was set as a parameter.
+    pub(crate) fn finish_verify_set(&mut self) -> Result<bool, ProviderError> {
+        let signature = std::mem::take(&mut self.ml_dsa.signature);
+        self.finish_verify(&signature)
     }
 
     /// Recovers the content of a PKCS#1 v1.5 signature: the hash, or everything behind the padding if no digest is set.
@@ -211,6 +255,11 @@ impl SignatureContext {
         Ok(hash.to_vec())
     }
 
+    fn reset(&mut self) {
+        (self.hasher, self.message, self.is_hashing) = (None, None, false);
+        self.ml_dsa.begin();
+    }
+
     fn set_key(&mut self, key: Option<&ProviderKey>) -> Result<(), ProviderError> {
         // Without a key, the context is initialised again with its former key.
         if let Some(given) = key {
@@ -225,6 +274,11 @@ impl SignatureContext {
         self.key_or_error().map(|_| ())
     }
 
+    /// Returns the context of ML-DSA, which no other scheme has.
+    fn context(&self) -> &[u8] {
+        if let KeyFamily::MlDsa(_) = self.family { self.ml_dsa.context() } else { &[] }
+    }
+
     fn key_or_error(&self) -> Result<&Key, ProviderError> {
         self.key.as_ref().ok_or(ProviderError::NoKey)
     }
@@ -233,7 +287,7 @@ impl SignatureContext {
         let key = self.key_or_error()?;
         let mut encoded = Vec::new();
         let (scheme, input) = self.signing_scheme(key, input, &mut encoded)?;
-        self.provider.run(&Job::with_scheme(scheme, key, input, &[]))
+        self.provider.run(&Job::with_scheme(scheme, key, input, &[]).context(self.context()))
     }
 
     fn verify_input(&self, input: SignInput<'_>, signature: &[u8]) -> Result<bool, ProviderError> {
@@ -241,7 +295,8 @@ impl SignatureContext {
         let mut encoded = Vec::new();
         let (scheme, input) = self.signing_scheme(key, input, &mut encoded)?;
         let scheme = self.verifying_scheme(scheme);
-        match self.provider.run(&Job::with_scheme(scheme, key, input, signature)) {
+        let job = Job::with_scheme(scheme, key, input, signature).context(self.context());
+        match self.provider.run(&job) {
             Ok(_) => Ok(true),
             Err(ProviderError::Job(JobError::Rejected)) => Ok(false),
             Err(failure) => Err(failure),
@@ -263,12 +318,17 @@ impl OwnContext for SignatureContext {
     }
 
     fn needs_private(&self) -> bool {
-        matches!(self.operation, signature::SIGN_INIT | signature::DIGEST_SIGN_INIT)
+        matches!(
+            self.operation,
+            signature::SIGN_INIT | signature::DIGEST_SIGN_INIT | signature::SIGN_MESSAGE_INIT
+        )
     }
 
     fn set(&mut self, params: ParamReader<'_>) -> Result<(), ProviderError> {
-        if self.family == KeyFamily::Ed25519 {
-            return check_plain_ed25519(params);
+        match self.family {
+            KeyFamily::Ed25519 => return check_plain_ed25519(params),
+            KeyFamily::MlDsa(_) => return self.ml_dsa.set(params),
+            _ => {}
         }
         let mut settings = self.settings;
         settings.set(self.family, params)?;
@@ -321,7 +381,10 @@ impl OwnContext for SignatureContext {
             return false;
         }
         let digest = self.settings.digest.and_then(|digest| digest.canonical.to_str().ok());
-        let mut params = self.settings.to_params(self.family);
+        let mut params = match self.family {
+            KeyFamily::MlDsa(_) => self.ml_dsa.to_params(),
+            family => self.settings.to_params(family),
+        };
         let begun = if matches!(self.operation, signature::DIGEST_SIGN_INIT | signature::DIGEST_VERIFY_INIT) {
             params.with(|params| fallback.digest_init(self.operation, digest, params))
         } else {
@@ -394,6 +457,17 @@ impl SignatureSettings {
         }
         params
     }
+}
+
+/// Appends to a message, which may be secret, without copies in freed memory.
+fn append(message: &mut Zeroizing<Vec<u8>>, data: &[u8]) {
+    let needed = message.len() + data.len();
+    if needed > message.capacity() {
+        let mut larger = Zeroizing::new(Vec::with_capacity(needed.next_power_of_two()));
+        larger.extend_from_slice(message);
+        *message = larger;
+    }
+    message.extend_from_slice(data);
 }
 
 impl SignaturePadding {

@@ -28,6 +28,8 @@ impl SignatureContext {
             (KeyFamily::Rsa, SignaturePadding::Pkcs1) => self.pkcs1(input, encoded),
             (KeyFamily::Rsa, SignaturePadding::Pss) => self.pss(key, input),
             (KeyFamily::Ec, _) => self.ecdsa(key, input, encoded),
+            // EVP_PKEY_sign_message_init(3) and EVP_PKEY_sign(3) pass the message, or mu.
+            (KeyFamily::MlDsa(_), _) => self.ml_dsa.signing_scheme(key, input.bytes()),
             _ => match input {
                 SignInput::Message(message) => Ok((Scheme::Ed25519Sign, Input::Message(message))),
                 SignInput::Hash(_) => Err(ProviderError::Unsupported { what: "Ed25519 of a digest".into() }),
@@ -131,6 +133,7 @@ impl SignatureContext {
             Scheme::EcdsaSign { curve, digest, encoding, .. } => {
                 Scheme::EcdsaVerify { curve, digest, encoding }
             }
+            Scheme::MlDsaSign { set, variant, .. } => Scheme::MlDsaVerify { set, variant },
             _ => Scheme::Ed25519Verify,
         }
     }
@@ -139,6 +142,7 @@ impl SignatureContext {
     pub(super) fn algorithm_id(&self) -> Result<Option<Vec<u8>>, ProviderError> {
         Ok(match (self.family, self.settings.digest, &self.key) {
             (KeyFamily::Ed25519, ..) => Some(der::ed25519()),
+            (KeyFamily::MlDsa(_), ..) => self.family.oid().map(der::without_parameters),
             (KeyFamily::Ec, Some(digest), _) => Some(der::ecdsa(digest)),
             (KeyFamily::Rsa, Some(digest), Some(key)) if self.settings.padding == SignaturePadding::Pss => {
                 let (_, mgf) = self.settings.pss_digests()?;

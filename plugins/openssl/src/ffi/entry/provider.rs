@@ -90,6 +90,9 @@ static SIGNATURE: StaticTable<OsslAlgorithm> = StaticTable(&[
     ),
     OsslAlgorithm::new(c"ECDSA", PROPERTIES, &signature::ECDSA, c"Oarlock ECDSA over P-256 and P-384"),
     OsslAlgorithm::new(c"ED25519:1.3.101.112", PROPERTIES, &signature::ED25519, c"Oarlock Ed25519"),
+    OsslAlgorithm::new(ML_DSA_44, PROPERTIES, &signature::ML_DSA_44, c"Oarlock ML-DSA-44"),
+    OsslAlgorithm::new(ML_DSA_65, PROPERTIES, &signature::ML_DSA_65, c"Oarlock ML-DSA-65"),
+    OsslAlgorithm::new(ML_DSA_87, PROPERTIES, &signature::ML_DSA_87, c"Oarlock ML-DSA-87"),
     OsslAlgorithm::END,
 ]);
 
@@ -346,6 +349,40 @@ const GROUPS: [TlsGroup; 8] = [
     TlsGroup::of_kem("SecP384r1MLKEM1024", 0x11ED, 256),
 ];
 
+/// A TLS signature scheme.
+struct TlsSignature {
+    name: &'static str,
+    algorithm: &'static str,
+    oid: &'static str,
+    code_point: c_int,
+    security_bits: c_int,
+}
+
+/// The schemes of draft-ietf-tls-mldsa.
+const SIGNATURE_ALGORITHMS: [TlsSignature; 3] = [
+    TlsSignature {
+        name: "mldsa44",
+        algorithm: "ML-DSA-44",
+        oid: "2.16.840.1.101.3.4.3.17",
+        code_point: 0x0904,
+        security_bits: 128,
+    },
+    TlsSignature {
+        name: "mldsa65",
+        algorithm: "ML-DSA-65",
+        oid: "2.16.840.1.101.3.4.3.18",
+        code_point: 0x0905,
+        security_bits: 192,
+    },
+    TlsSignature {
+        name: "mldsa87",
+        algorithm: "ML-DSA-87",
+        oid: "2.16.840.1.101.3.4.3.19",
+        code_point: 0x0906,
+        security_bits: 256,
+    },
+];
+
 const VERSION: &CStr = match CStr::from_bytes_with_nul(concat!(env!("CARGO_PKG_VERSION"), "\0").as_bytes()) {
     Ok(version) => version,
     Err(_) => c"",
@@ -451,7 +488,8 @@ entry! {
 }
 
 entry! {
-    /// Lists the TLS groups. TLS uses a group only from the provider that its key manager comes from: provider-base(7).
+    /// Lists the TLS groups, and the signature schemes that only providers have. TLS uses one only from the provider
+    /// that its key manager comes from: provider-base(7). OpenSSL before 3.2 does not ask for signature schemes.
     fn get_capabilities(
         provider: Option<&LoadedProvider>,
         wanted: Name,
@@ -462,7 +500,11 @@ entry! {
     {
         // SAFETY: OpenSSL passes a name that ends with zero, or null.
         let wanted = (!wanted.is_null()).then(|| unsafe { CStr::from_ptr(wanted) });
-        if !wanted.is_some_and(|wanted| wanted.to_bytes().eq_ignore_ascii_case(b"TLS-GROUP")) {
+        let is_wanted = |name: &[u8]| wanted.is_some_and(|wanted| wanted.to_bytes().eq_ignore_ascii_case(name));
+        if is_wanted(b"TLS-SIGALG") {
+            return SIGNATURE_ALGORITHMS.iter().all(|scheme| scheme.params().pass_to(callback, argument)).into();
+        }
+        if !is_wanted(b"TLS-GROUP") {
             // OpenSSL counts a provider without this function as successful, so an unknown capability is success too.
             return 1;
         }
@@ -535,6 +577,24 @@ impl TlsGroup {
             .number(c"tls-min-dtls", if self.is_kem { -1 } else { 0xFEFF })
             .number(c"tls-max-dtls", if self.is_kem { -1 } else { 0 })
             .number(c"tls-group-is-kem", c_int::from(self.is_kem));
+        params
+    }
+}
+
+impl TlsSignature {
+    fn params(&self) -> ParamList {
+        let mut params = ParamList::default();
+        params
+            .text(c"tls-sigalg-iana-name", self.name)
+            .text(c"tls-sigalg-name", self.algorithm)
+            .text(c"tls-sigalg-oid", self.oid)
+            .number(c"tls-sigalg-code-point", self.code_point)
+            .number(c"tls-sigalg-sec-bits", self.security_bits)
+            // TLS 1.3 or later; 0 means no maximum, and -1 no version.
+            .number(c"tls-min-tls", 0x0304)
+            .number(c"tls-max-tls", 0)
+            .number(c"tls-min-dtls", -1)
+            .number(c"tls-max-dtls", -1);
         params
     }
 }

@@ -5,7 +5,9 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 use oarlock_ffi::{bytes, text};
 use zeroize::Zeroizing;
 
-use super::keymgmt::{EcFamily, Ed25519Family, FamilyMarker, RsaFamily};
+use super::keymgmt::{
+    EcFamily, Ed25519Family, FamilyMarker, MlDsa44Family, MlDsa65Family, MlDsa87Family, RsaFamily,
+};
 use super::{OutputBuffer, context_entries, describe, dispatch, entry};
 use crate::error::ProviderError;
 use crate::ffi::libcrypto::abi::{OsslDispatch, OsslParam, StaticTable, kind, signature};
@@ -64,6 +66,34 @@ pub(super) static ECDSA: StaticTable<OsslDispatch> = digest_signature_table!(EcF
 /// The functions of Ed25519, which signs whole messages. RFC 8032 5.1.
 pub(super) static ED25519: StaticTable<OsslDispatch> = signature_table!(Ed25519Family);
 
+/// The functions of ML-DSA, which signs whole messages. OpenSSL 3.4 and later also begin with a message in parts.
+macro_rules! ml_dsa_table {
+    ($family:ty) => {
+        signature_table! {
+            $family,
+            // Without these two, OpenSSL takes neither `SIGN` nor `VERIFY`. They refuse to begin.
+            signature::SIGN_INIT => sign_init,
+            signature::VERIFY_INIT => verify_init,
+            signature::SIGN_MESSAGE_INIT => sign_message_init,
+            signature::SIGN_MESSAGE_UPDATE => sign_message_update,
+            signature::SIGN_MESSAGE_FINAL => sign_message_final,
+            signature::SIGN => sign,
+            signature::VERIFY_MESSAGE_INIT => verify_message_init,
+            signature::VERIFY_MESSAGE_UPDATE => verify_message_update,
+            signature::VERIFY_MESSAGE_FINAL => verify_message_final,
+            signature::VERIFY => verify,
+            signature::DIGEST_SIGN_UPDATE => sign_update,
+            signature::DIGEST_SIGN_FINAL => digest_sign_final,
+            signature::DIGEST_VERIFY_UPDATE => verify_update,
+            signature::DIGEST_VERIFY_FINAL => digest_verify_final,
+        }
+    };
+}
+
+pub(super) static ML_DSA_44: StaticTable<OsslDispatch> = ml_dsa_table!(MlDsa44Family);
+pub(super) static ML_DSA_65: StaticTable<OsslDispatch> = ml_dsa_table!(MlDsa65Family);
+pub(super) static ML_DSA_87: StaticTable<OsslDispatch> = ml_dsa_table!(MlDsa87Family);
+
 static GETTABLE: StaticTable<OsslParam> = describe! {
     name::ALGORITHM_ID => kind::OCTETS,
     name::PAD_MODE => kind::UTF8,
@@ -83,6 +113,11 @@ static SETTABLE: StaticTable<OsslParam> = describe! {
     name::NONCE_TYPE => kind::UNSIGNED,
     name::INSTANCE => kind::UTF8,
     name::CONTEXT_STRING => kind::OCTETS,
+    name::DETERMINISTIC => kind::INTEGER,
+    name::MU => kind::INTEGER,
+    name::MESSAGE_ENCODING => kind::INTEGER,
+    name::TEST_ENTROPY => kind::OCTETS,
+    name::SIGNATURE => kind::OCTETS,
 };
 
 type Context = OperationContext<SignatureContext>;
@@ -109,6 +144,18 @@ entry! {
 entry! {
     fn verify_init(context: LentContext<'_>, key: Option<&ProviderKey>, params: ParamReader<'_>) -> c_int, or 0; {
         init(context, signature::VERIFY_INIT, key, params)
+    }
+}
+
+entry! {
+    fn sign_message_init(context: LentContext<'_>, key: Option<&ProviderKey>, params: ParamReader<'_>) -> c_int, or 0; {
+        init(context, signature::SIGN_MESSAGE_INIT, key, params)
+    }
+}
+
+entry! {
+    fn verify_message_init(context: LentContext<'_>, key: Option<&ProviderKey>, params: ParamReader<'_>) -> c_int, or 0; {
+        init(context, signature::VERIFY_MESSAGE_INIT, key, params)
     }
 }
 
@@ -155,6 +202,20 @@ entry! {
     fn verify_update(context: LentContext<'_>, data: *const u8, len: usize) -> c_int, or 0; {
         // SAFETY: C lends this many bytes for the call.
         update(context, signature::DIGEST_VERIFY_UPDATE, unsafe { bytes(data, len) })
+    }
+}
+
+entry! {
+    fn sign_message_update(context: LentContext<'_>, data: *const u8, len: usize) -> c_int, or 0; {
+        // SAFETY: C lends this many bytes for the call.
+        update(context, signature::SIGN_MESSAGE_UPDATE, unsafe { bytes(data, len) })
+    }
+}
+
+entry! {
+    fn verify_message_update(context: LentContext<'_>, data: *const u8, len: usize) -> c_int, or 0; {
+        // SAFETY: C lends this many bytes for the call.
+        update(context, signature::VERIFY_MESSAGE_UPDATE, unsafe { bytes(data, len) })
     }
 }
 
@@ -206,13 +267,24 @@ entry! {
 
 entry! {
     fn digest_sign_final(context: LentContext<'_>, address: *mut u8, len: Option<&mut usize>, size: usize) -> c_int, or 0; {
+        // SAFETY: a buffer of this size.
+        unsafe { finish(context, signature::DIGEST_SIGN_FINAL, OutputBuffer::new(address, len, size)) }
+    }
+}
+
+entry! {
+    fn sign_message_final(context: LentContext<'_>, address: *mut u8, len: Option<&mut usize>, size: usize) -> c_int, or 0; {
+        // SAFETY: a buffer of this size.
+        unsafe { finish(context, signature::SIGN_MESSAGE_FINAL, OutputBuffer::new(address, len, size)) }
+    }
+}
+
+entry! {
+    fn verify_message_final(context: LentContext<'_>) -> c_int, or 0; {
         let Some(context) = context else { return 0 };
-        let output = OutputBuffer::new(address, len, size);
         context.call(
-            // SAFETY: a buffer of this size.
-            |native| unsafe { write_signature(native, output, SignatureContext::finish) },
-            // SAFETY: as above.
-            |fallback| unsafe { fallback.finish(signature::DIGEST_SIGN_FINAL, output.parts()) },
+            SignatureContext::finish_verify_set,
+            |fallback| fallback.conclude(signature::VERIFY_MESSAGE_FINAL),
         )
     }
 }
@@ -317,6 +389,20 @@ fn digest_init(
 fn update(context: LentContext<'_>, operation: c_int, data: &[u8]) -> c_int {
     let Some(context) = context else { return 0 };
     context.call(|native| native.update(data).map(|()| true), |fallback| fallback.update(operation, data))
+}
+
+/// Signs the message that came in parts.
+///
+/// # Safety
+/// As for [`OutputBuffer::write`].
+unsafe fn finish(context: LentContext<'_>, operation: c_int, output: OutputBuffer) -> c_int {
+    let Some(context) = context else { return 0 };
+    context.call(
+        // SAFETY: as the caller promises.
+        |native| unsafe { write_signature(native, output, SignatureContext::finish) },
+        // SAFETY: as above.
+        |fallback| unsafe { fallback.finish(operation, output.parts()) },
+    )
 }
 
 /// Writes the signature that `compute` makes.

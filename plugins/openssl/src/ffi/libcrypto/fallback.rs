@@ -113,6 +113,7 @@ type Generate = unsafe extern "C" fn(*mut c_void, *const c_void, *mut c_void) ->
 type WithKey = unsafe extern "C" fn(*mut c_void, *mut c_void) -> c_int;
 type Init = unsafe extern "C" fn(*mut c_void, *mut c_void, *const OsslParam) -> c_int;
 type DigestInit = unsafe extern "C" fn(*mut c_void, *const c_char, *mut c_void, *const OsslParam) -> c_int;
+type Conclude = unsafe extern "C" fn(*mut c_void) -> c_int;
 type Update = unsafe extern "C" fn(*mut c_void, *const u8, usize) -> c_int;
 type Transform = unsafe extern "C" fn(*mut c_void, *mut u8, *mut usize, usize, *const u8, usize) -> c_int;
 type Finish = unsafe extern "C" fn(*mut c_void, *mut u8, *mut usize, usize) -> c_int;
@@ -416,6 +417,14 @@ impl FallbackContext {
         init.map_or(0, |init| unsafe {
             init(self.data.as_ptr(), digest, self.key.data.as_ptr(), params.as_ptr())
         })
+    }
+
+    /// Calls a function that takes nothing: the verification of a signature that was set as a parameter.
+    pub(crate) fn conclude(&mut self, id: c_int) -> c_int {
+        // SAFETY: the type of this number.
+        let conclude = unsafe { self.functions.get::<Conclude>(id) };
+        // SAFETY: the provider's own function and context.
+        conclude.map_or(0, |conclude| unsafe { conclude(self.data.as_ptr()) })
     }
 
     /// Calls a function that takes bytes: the next part of a message, or the signature of the whole.
