@@ -1,6 +1,6 @@
 //! Oarlock as a provider of OpenSSL 3.0 to 4.0. Programs that use libcrypto and libssl get their RSA, ECDSA, ECDH,
-//! Ed25519 and X25519 operations from the engines of this process, or from a cryptoserver. docs/openssl.md describes
-//! the setup.
+//! Ed25519, X25519, ML-KEM and ML-DSA operations from the engines of this process, or from a cryptoserver.
+//! docs/openssl.md describes the setup.
 //!
 //! | module | content |
 //! |---|---|

@@ -8,8 +8,14 @@ use std::thread;
 use crate::guide::{run_guide, shell_blocks, unprinted_lines};
 
 const DIRECTORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/guides");
-const GUIDES: [&str; 5] =
-    ["check-zones.md", "cryptoserver.md", "resolvers.md", "sign-mail.md", "tls-servers.md"];
+const GUIDES: [&str; 6] = [
+    "check-zones.md",
+    "cryptoserver.md",
+    "post-quantum.md",
+    "resolvers.md",
+    "sign-mail.md",
+    "tls-servers.md",
+];
 
 fn check_guide(name: &str) {
     let run = run_guide(name, &fs::read_to_string(Path::new(DIRECTORY).join(name)).unwrap());
@@ -27,6 +33,11 @@ fn zones_are_checked_as_the_guide_says() {
 #[test]
 fn a_cryptoserver_runs_as_the_guide_says() {
     check_guide("cryptoserver.md");
+}
+
+#[test]
+fn servers_become_post_quantum_as_the_guide_says() {
+    check_guide("post-quantum.md");
 }
 
 #[test]
