@@ -43,7 +43,8 @@ pub(crate) fn ed25519() -> Vec<u8> {
     tagged(SEQUENCE, &[&oid(b"\x2b\x65\x70")])
 }
 
-/// Encodes an `AlgorithmIdentifier` without parameters, of an object identifier with tag and length. RFC 9881 section 3.
+/// Encodes an `AlgorithmIdentifier` without parameters, of an object identifier with tag and length. RFC 9881 section
+/// 3.
 pub(crate) fn without_parameters(identifier: &[u8]) -> Vec<u8> {
     tagged(SEQUENCE, &[identifier])
 }

@@ -1,5 +1,5 @@
-//! Keys of the TLS 1.3 groups that join ML-KEM with an elliptic curve: one share, one ciphertext and one secret of both.
-//! RFC 10024.
+//! Keys of the TLS 1.3 groups that join ML-KEM with an elliptic curve: one share, one ciphertext and one secret of
+//! both. RFC 10024.
 //!
 //! A group is a KEM for libssl. The client generates a key, and its public half is the share. The server encapsulates
 //! for that share: the ciphertext is the server's share, with a new key of the curve in it.
@@ -20,7 +20,7 @@ use crate::provider::LoadedProvider;
 
 /// A group of ML-KEM and a curve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum HybridGroup {
+pub(crate) enum KemGroup {
     X25519MlKem768,
     SecP256r1MlKem768,
     SecP384r1MlKem1024,
@@ -36,7 +36,7 @@ const BASE_U: [u8; X25519_LEN] = {
     bytes
 };
 
-impl HybridGroup {
+impl KemGroup {
     /// Returns the group's name in TLS and OpenSSL.
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -117,7 +117,7 @@ impl HybridGroup {
 /// A key of the group's key manager. It starts empty; libssl fills it with the peer's share, or generates it.
 pub(crate) struct HybridKey {
     provider: LoadedProvider,
-    pub(crate) group: HybridGroup,
+    pub(crate) group: KemGroup,
     // OpenSSL lends a key to several threads at once.
     pair: RwLock<Option<HybridPair>>,
 }
@@ -125,7 +125,7 @@ pub(crate) struct HybridKey {
 /// The keys of both schemes: two public ones or two private ones.
 #[derive(Clone)]
 pub(crate) struct HybridPair {
-    group: HybridGroup,
+    group: KemGroup,
     ml_kem: Key,
     curve: Key,
     /// The share of this pair.
@@ -134,12 +134,12 @@ pub(crate) struct HybridPair {
 }
 
 impl HybridKey {
-    pub(crate) fn new(provider: &LoadedProvider, group: HybridGroup) -> Self {
+    pub(crate) fn new(provider: &LoadedProvider, group: KemGroup) -> Self {
         Self { provider: provider.clone(), group, pair: RwLock::new(None) }
     }
 
     /// Generates the client's key. Both public halves are computed together.
-    pub(crate) fn generate(provider: &LoadedProvider, group: HybridGroup) -> Result<Self, ProviderError> {
+    pub(crate) fn generate(provider: &LoadedProvider, group: KemGroup) -> Result<Self, ProviderError> {
         let pair = HybridPair::generate(provider, group)?;
         Ok(Self { provider: provider.clone(), group, pair: RwLock::new(Some(pair)) })
     }
@@ -236,7 +236,7 @@ impl KemSource for HybridKey {
 }
 
 impl HybridPair {
-    fn generate(provider: &LoadedProvider, group: HybridGroup) -> Result<Self, ProviderError> {
+    fn generate(provider: &LoadedProvider, group: KemGroup) -> Result<Self, ProviderError> {
         let ml_kem = ephemeral_ml_kem(group.ml_kem())?;
         let curve = ephemeral_of_curve(group)?;
         let mut jobs = vec![Job::encapsulation_key(&ml_kem)];
@@ -251,7 +251,7 @@ impl HybridPair {
     }
 
     /// Checks the share of a peer.
-    fn of_peer(group: HybridGroup, share: &[u8]) -> Result<Self, ProviderError> {
+    fn of_peer(group: KemGroup, share: &[u8]) -> Result<Self, ProviderError> {
         let (of_ml_kem, of_curve) = group.split(share, group.ml_kem().public_len())?;
         let ml_kem = raw::ml_kem_public(group.ml_kem(), of_ml_kem)?;
         let curve = match group.curve() {
@@ -262,7 +262,7 @@ impl HybridPair {
         Ok(Self { group, ml_kem, curve, public: share.to_vec(), has_private: false })
     }
 
-    pub(crate) fn group(&self) -> HybridGroup {
+    pub(crate) fn group(&self) -> KemGroup {
         self.group
     }
 
@@ -274,16 +274,16 @@ impl HybridPair {
     pub(crate) fn encapsulate(&self, provider: &LoadedProvider) -> Result<Encapsulated, ProviderError> {
         let group = self.group;
         let (_, peer) = group.split(&self.public, group.ml_kem().public_len())?;
-        let own = ephemeral_of_curve(group)?;
-        let mut jobs = vec![Job::encapsulate(&self.ml_kem), Job::agree(&own, peer)];
+        let ephemeral_key = ephemeral_of_curve(group)?;
+        let mut jobs = vec![Job::encapsulate(&self.ml_kem), Job::agree(&ephemeral_key, peer)];
         if group.curve().is_none() {
-            jobs.push(Job::agree(&own, &BASE_U));
+            jobs.push(Job::agree(&ephemeral_key, &BASE_U));
         }
         let answers = provider.run_together(&jobs)?;
         let (ciphertext, rest) = cut(&answers, group.ml_kem().ciphertext_len())?;
         let (of_ml_kem, rest) = cut(rest, MlKemSet::SECRET_LEN)?;
         let (of_curve, share) = cut(rest, group.secret_len() - MlKemSet::SECRET_LEN)?;
-        let share = own.ec_public().map_or(share, |(_, point)| point);
+        let share = ephemeral_key.ec_public().map_or(share, |(_, point)| point);
         Ok(Encapsulated {
             ciphertext: group.join(ciphertext, share),
             secret: Zeroizing::new(group.join(of_ml_kem, of_curve)),
@@ -313,7 +313,7 @@ fn cut(answers: &[u8], len: usize) -> Result<(&[u8], &[u8]), ProviderError> {
 
 /// Returns a new key of the group's curve. One of X25519 lacks its public half, which the multiplication of the base
 /// point gives, together with the other jobs.
-fn ephemeral_of_curve(group: HybridGroup) -> Result<Key, ProviderError> {
+fn ephemeral_of_curve(group: KemGroup) -> Result<Key, ProviderError> {
     if let Some(curve) = group.curve() {
         // No shape computes public points, so AWS-LC does.
         return Ok(generate::ec(curve)?);
@@ -371,8 +371,8 @@ fn is_of_small_order(u: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    const GROUPS: [HybridGroup; 3] =
-        [HybridGroup::X25519MlKem768, HybridGroup::SecP256r1MlKem768, HybridGroup::SecP384r1MlKem1024];
+    const GROUPS: [KemGroup; 3] =
+        [KemGroup::X25519MlKem768, KemGroup::SecP256r1MlKem768, KemGroup::SecP384r1MlKem1024];
 
     /// RFC 10024 section 4, tables of lengths.
     #[test]
@@ -445,8 +445,8 @@ mod tests {
     #[test]
     fn points_of_small_order_are_those_that_the_engine_refuses() {
         let provider = LoadedProvider::detached();
-        let own = ephemeral_of_curve(HybridGroup::X25519MlKem768).unwrap();
-        let is_refused = |u: &[u8]| provider.run_together(&[Job::agree(&own, u)]).is_err();
+        let ephemeral_key = ephemeral_of_curve(KemGroup::X25519MlKem768).unwrap();
+        let is_refused = |u: &[u8]| provider.run_together(&[Job::agree(&ephemeral_key, u)]).is_err();
         let mut encodings = vec![BASE_U, [0x55; 32]];
         for first in 0..=4 {
             let mut small = [0; 32];

@@ -141,7 +141,7 @@ pub(crate) mod name {
     /// The seed of a verifiably random curve, or that of an ML-KEM or ML-DSA key. OpenSSL 3.5.
     pub(crate) const SEED: &CStr = c"seed";
     pub(crate) const SECURITY_CATEGORY: &CStr = c"security-category";
-    /// What CMS does with a recipient's key. RFC 9629, RFC 9936.
+    /// The use of a recipient's key in CMS. RFC 9629, RFC 9936.
     pub(crate) const CMS_RECIPIENT: &CStr = c"ri-type";
     pub(crate) const CMS_KDF: &CStr = c"kemri-kdf-alg";
 }

@@ -126,24 +126,26 @@ mod tests {
             params.octets(CONTEXT_STRING, &[7; 255]).number(DETERMINISTIC, 1).number(MESSAGE_ENCODING, 1);
         })
         .unwrap();
-        for fill in [
-            |params: &mut ParamList| drop(params.octets(CONTEXT_STRING, &[8; 256]).number(MU, 1)),
-            |params: &mut ParamList| drop(params.number(DETERMINISTIC, 0).number(MU, 2)),
-            |params: &mut ParamList| drop(params.text(MU, "1")),
-        ] {
+        let refused: [fn(&mut ParamList); 3] = [
+            |params| _ = params.octets(CONTEXT_STRING, &[8; 256]).number(MU, 1),
+            |params| _ = params.number(DETERMINISTIC, 0).number(MU, 2),
+            |params| _ = params.text(MU, "1"),
+        ];
+        for fill in refused {
             assert!(!set(&mut settings, fill).unwrap_err().is_not_offered());
         }
-        for fill in [
-            |params: &mut ParamList| drop(params.number(MESSAGE_ENCODING, 0)),
-            |params: &mut ParamList| drop(params.octets(TEST_ENTROPY, &[0; 32])),
-        ] {
+        let not_offered: [fn(&mut ParamList); 2] = [
+            |params| _ = params.number(MESSAGE_ENCODING, 0),
+            |params| _ = params.octets(TEST_ENTROPY, &[0; 32]),
+        ];
+        for fill in not_offered {
             assert!(set(&mut settings, fill).unwrap_err().is_not_offered());
         }
         assert_eq!(
             (settings.context(), settings.is_deterministic, settings.is_mu),
             (&[7; 255][..], true, false)
         );
-        set(&mut settings, |params| drop(params.number(MU, 1))).unwrap();
+        set(&mut settings, |params| _ = params.number(MU, 1)).unwrap();
         assert!(settings.context().is_empty());
         settings.begin();
         assert_eq!(settings.context().len(), 255);

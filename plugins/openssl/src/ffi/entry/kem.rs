@@ -142,7 +142,7 @@ unsafe fn write_encapsulated(
         // Each place is optional here: EVP_PKEY_encapsulate(3).
         [(ciphertext_len, needed), (secret_len, secret_needed)]
             .into_iter()
-            .for_each(|(place, len)| place.into_iter().for_each(|place| *place = len));
+            .for_each(|(output, len)| output.into_iter().for_each(|output| *output = len));
         return Ok(());
     }
     let (Some(ciphertext_len), Some(secret_len)) = (ciphertext_len, secret_len) else {

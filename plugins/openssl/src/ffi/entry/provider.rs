@@ -264,7 +264,7 @@ macro_rules! encoder {
     };
 }
 
-/// An encoder for PKCS#8 encrypts if a cipher is set, whatever structure its caller has named.
+/// An encoder for PKCS#8 encrypts if a cipher is set, under both names of the structure.
 static ENCODER: StaticTable<OsslAlgorithm> = StaticTable(&[
     encoder!(ML_KEM_512, "der", "PrivateKeyInfo", MlKem512Family, PRIVATE_DER),
     encoder!(ML_KEM_512, "pem", "PrivateKeyInfo", MlKem512Family, PRIVATE_PEM),
