@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `openssl` | `openssl` of Debian with the provider against `openssl` without it |
 //! | `openssl4` | the newest OpenSSL, built from its sources |
+//! | `post_quantum` | TLS groups with ML-KEM, in servers and clients beside Go and rustls |
 //! | `programs` | unchanged programs of Debian |
 //! | `service` | a cryptoserver behind the provider, and its failures |
 //! | `security` | outputs that do not fit, and an environment of another user |
@@ -25,6 +26,7 @@ mod lives;
 mod openssl;
 mod openssl4;
 mod peers;
+mod post_quantum;
 mod programs;
 mod security;
 mod service;

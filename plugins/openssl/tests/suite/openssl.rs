@@ -2,6 +2,7 @@
 
 use crate::common::{TestDirectory, program};
 use crate::lives;
+use crate::post_quantum::keys;
 use crate::{comparison, conformance};
 
 /// The sections of the provider: all engines, and the scalar engine alone.
@@ -123,6 +124,21 @@ fn reports_bad_input_on_the_error_queue() {
     for dir in test_directories() {
         conformance::bad_input(&dir);
     }
+}
+
+#[test]
+fn lattice_keys_go_to_files() {
+    test_directories().iter().for_each(keys::files);
+}
+
+#[test]
+fn ml_dsa_signs_messages_and_certificates() {
+    test_directories().iter().for_each(keys::signatures);
+}
+
+#[test]
+fn lattice_jobs_pause_and_need_no_stack_of_theirs() {
+    test_directories().iter().for_each(keys::jobs);
 }
 
 #[test]

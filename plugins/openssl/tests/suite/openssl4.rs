@@ -7,10 +7,11 @@ use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
 use crate::common::{ProgramResult, TestDirectory, program};
+use crate::post_quantum::keys;
 use crate::{comparison, conformance};
 
 /// Features that no test uses.
-const LEFT_OUT: [&str; 36] = [
+const LEFT_OUT: [&str; 34] = [
     "no-afalgeng",
     "no-argon2",
     "no-aria",
@@ -27,8 +28,6 @@ const LEFT_OUT: [&str; 36] = [
     "no-lms",
     "no-md4",
     "no-mdc2",
-    "no-ml-dsa",
-    "no-ml-kem",
     "no-ocb",
     "no-ocsp",
     "no-quic",
@@ -142,6 +141,39 @@ fn reports_bad_input_on_the_error_queue() {
     test_directory().iter().for_each(conformance::bad_input);
 }
 
+#[test]
+#[ignore = "builds OpenSSL, which takes minutes: make long runs it"]
+fn lattice_keys_go_to_files_and_sign() {
+    let Some(dir) = test_directory() else { return };
+    keys::files(&dir);
+    keys::signatures(&dir);
+}
+
+#[test]
+#[ignore = "builds OpenSSL, which takes minutes: make long runs it"]
+fn lattice_keys_and_results_are_those_of_plain_openssl() {
+    test_directory().iter().for_each(keys::both_ways);
+}
+
+#[test]
+#[ignore = "builds OpenSSL, which takes minutes: make long runs it"]
+fn hybrid_groups_are_those_of_plain_openssl() {
+    let Some(dir) = test_directory() else { return };
+    dir.keys();
+    conformance::hybrids(&dir);
+}
+
+#[test]
+#[ignore = "builds OpenSSL, which takes minutes: make long runs it"]
+fn handshakes_with_ml_dsa_certificates_succeed() {
+    let Some(dir) = test_directory() else { return };
+    for algorithm in ["ML-DSA-44", "ML-DSA-65", "ML-DSA-87"] {
+        dir.key(algorithm, &format!("-algorithm {algorithm}"));
+        dir.certificate(algorithm);
+        conformance::connect(&dir, algorithm, "-tls1_3", "");
+    }
+}
+
 /// Makes a test directory. Prints SKIPPED and returns None if OpenSSL cannot be built.
 fn test_directory() -> Option<TestDirectory> {
     // Where it fails, it is not tried again by every test.
@@ -160,7 +192,8 @@ fn build() -> Result<Option<PathBuf>, String> {
         return Ok(None);
     }
     let kept = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    let built = kept.join(format!("openssl-{}", openssl_src::version()));
+    // A build with other features is another one.
+    let built = kept.join(format!("openssl-{}-without-{}", openssl_src::version(), LEFT_OUT.len()));
     if built.is_file() {
         return Ok(Some(built));
     }

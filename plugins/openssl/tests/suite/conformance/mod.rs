@@ -183,7 +183,7 @@ pub fn handshakes(dir: &TestDirectory) {
 }
 
 /// Connects a server with the provider and a client without, then the opposite.
-fn connect(dir: &TestDirectory, key: &str, version: &str, options: &str) {
+pub fn connect(dir: &TestDirectory, key: &str, version: &str, options: &str) {
     let options = format!("{version} {options}");
     connect_to(dir, key, &options);
     let server = Server::start(dir, false, key, &options);
@@ -232,6 +232,22 @@ pub fn groups(dir: &TestDirectory) {
         for (group, expected) in GROUPS {
             let said = dir.openssl(&client(&server, key, &format!("-groups {group}"))).ok();
             assert!(said.contains(expected), "{said}");
+        }
+    }
+}
+
+/// Checks the groups with ML-KEM between OpenSSL's own and this provider's, for versions that have both.
+pub fn hybrids(dir: &TestDirectory) {
+    let all = "X25519MLKEM768:SecP256r1MLKEM768:SecP384r1MLKEM1024";
+    for has_provider in [true, false] {
+        let server = Server::start(dir, has_provider, "p256", &format!("-groups {all}"));
+        for group in all.split(':') {
+            // A client sends a share of the first group, and the server asks for one of the second.
+            for groups in [group.to_owned(), format!("P-256:{group}")] {
+                let arguments = client(&server, "p256", &format!("-groups {groups}"));
+                let said = if has_provider { dir.plain(&arguments) } else { dir.openssl(&arguments) }.ok();
+                assert!(said.contains(&format!("Negotiated TLS1.3 group: {group}")), "{said}");
+            }
         }
     }
 }

@@ -11,6 +11,11 @@ const MODULES: &str = "/usr/lib/apache2/modules";
 
 /// Starts processes with threads, with these pairs of certificate and key.
 pub fn start(dir: &TestDirectory, pairs: &[(&str, &str)]) -> Option<(Daemon, u16)> {
+    start_with(dir, pairs, "")
+}
+
+/// Starts them with more settings.
+pub fn start_with(dir: &TestDirectory, pairs: &[(&str, &str)], settings: &str) -> Option<(Daemon, u16)> {
     program("apache2")?;
     if !Path::new(MODULES).join("mod_ssl.so").exists() {
         eprintln!("SKIPPED: no mod_ssl in {MODULES}");
@@ -19,7 +24,7 @@ pub fn start(dir: &TestDirectory, pairs: &[(&str, &str)]) -> Option<(Daemon, u16
     fs::create_dir_all(dir.path("pages")).unwrap();
     dir.write("pages/index.html", "hello");
     Some(Daemon::start(|port| {
-        dir.write("apache.conf", configuration(dir, port, pairs));
+        dir.write("apache.conf", configuration(dir, port, pairs) + settings);
         let mut command = dir.command(program("apache2").unwrap());
         command.arg("-DFOREGROUND").arg("-f").arg(dir.path("apache.conf"));
         (command, None)

@@ -7,9 +7,14 @@ use crate::common::{TestDirectory, program};
 
 /// Starts a master and two workers with these pairs of certificate and key.
 pub fn start(dir: &TestDirectory, pairs: &[(&str, &str)]) -> Option<(Daemon, u16)> {
+    start_with(dir, pairs, "")
+}
+
+/// Starts them with more settings of the server.
+pub fn start_with(dir: &TestDirectory, pairs: &[(&str, &str)], settings: &str) -> Option<(Daemon, u16)> {
     program("nginx")?;
     let (daemon, port) = Daemon::start(|port| {
-        dir.write("nginx.conf", configuration(dir, port, pairs));
+        dir.write("nginx.conf", configuration(dir, port, pairs, settings));
         (command(dir), None)
     });
     // A connection is taken in before there are workers.
@@ -43,7 +48,7 @@ fn ended(line: &str) -> Option<u32> {
     line.split("worker process ").nth(1)?.split_whitespace().next()?.parse().ok()
 }
 
-fn configuration(dir: &TestDirectory, port: u16, pairs: &[(&str, &str)]) -> String {
+fn configuration(dir: &TestDirectory, port: u16, pairs: &[(&str, &str)], settings: &str) -> String {
     let directory = dir.path("");
     let directory = directory.display();
     let pairs: String = pairs
@@ -58,7 +63,7 @@ fn configuration(dir: &TestDirectory, port: u16, pairs: &[(&str, &str)]) -> Stri
          events {{ worker_connections 64; }}\n\
          http {{\naccess_log off;\n{temporary}\
          server {{\nlisten 127.0.0.1:{port} ssl;\n{pairs}\
-         ssl_protocols TLSv1.2 TLSv1.3;\nssl_session_cache off;\nssl_session_tickets off;\n\
+         ssl_protocols TLSv1.2 TLSv1.3;\nssl_session_cache off;\nssl_session_tickets off;\n{settings}\
          location / {{ return 200 \"hello\"; }}\n}}\n}}\n"
     )
 }

@@ -9,6 +9,11 @@ use crate::common::{ProgramResult, TestDirectory, program};
 
 /// Starts a mail system with this pair of certificate and key.
 pub fn start(dir: &TestDirectory, certificate: &str, key: &str) -> Option<(Daemon, u16)> {
+    start_with(dir, certificate, key, "")
+}
+
+/// Starts it with more settings.
+pub fn start_with(dir: &TestDirectory, certificate: &str, key: &str, more: &str) -> Option<(Daemon, u16)> {
     program("postfix")?;
     if !is_root() {
         eprintln!("SKIPPED: only root can start Postfix");
@@ -20,7 +25,7 @@ pub fn start(dir: &TestDirectory, certificate: &str, key: &str) -> Option<(Daemo
     let postfix =
         ProgramResult::from_command(Command::new("id").args(["-u", "postfix"])).ok().trim().parse().unwrap();
     chown(dir.path("mail/data"), Some(postfix), None).unwrap();
-    dir.write("mail/main.cf", settings(dir, certificate, key));
+    dir.write("mail/main.cf", settings(dir, certificate, key) + more);
     Some(Daemon::start(|port| {
         dir.write("mail/master.cf", services(port));
         (command(dir, "start-fg"), Some(command(dir, "stop")))
