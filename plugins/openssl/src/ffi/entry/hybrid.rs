@@ -207,10 +207,10 @@ entry! {
 }
 
 impl HybridGeneration {
-    /// Checks the name of the group, which libssl sets for every key.
+    /// Checks the name of the group, which libssl sets for every key. Since 3.5 it is empty for KEMs.
     fn check(&self, params: ParamReader<'_>) -> Result<(), ProviderError> {
         match params.text(name::GROUP) {
-            Some(group) if !group.eq_ignore_ascii_case(self.group.name()) => {
+            Some(group) if !group.is_empty() && !group.eq_ignore_ascii_case(self.group.name()) => {
                 let expected = format!("{}, found {group}", self.group.name());
                 Err(ProviderError::Parameter { what: "group", expected })
             }

@@ -68,6 +68,8 @@ fn damaged(dir: &TestDirectory) {
 pub fn signatures(dir: &TestDirectory) {
     dir.write("message", b"a message of no particular length".repeat(100));
     dir.write("other", b"another message");
+    // Without a file, OpenSSL 4.0 takes the lines of its configuration for extensions.
+    dir.write("ext", "[ext]\nbasicConstraints = CA:FALSE\n");
     for algorithm in ["ML-DSA-44", "ML-DSA-65", "ML-DSA-87"] {
         dir.openssl(&format!(
             "req -x509 -newkey {algorithm} -nodes -keyout key -subj /CN=ca -days 2 -out ca.crt"
@@ -77,7 +79,10 @@ pub fn signatures(dir: &TestDirectory) {
         // A leaf with a key of a curve, under the authority.
         dir.key("leaf", "-algorithm EC -pkeyopt ec_paramgen_curve:P-256");
         dir.openssl("req -new -key leaf -subj /CN=leaf -out leaf.csr").ok();
-        dir.openssl("x509 -req -in leaf.csr -CA ca.crt -CAkey key -days 2 -out leaf.crt").ok();
+        dir.openssl(
+            "x509 -req -in leaf.csr -CA ca.crt -CAkey key -days 2 -extfile ext -extensions ext -out leaf.crt",
+        )
+        .ok();
         dir.openssl("verify -CAfile ca.crt leaf.crt").ok();
         dir.openssl("req -new -key key -subj /CN=own -out own.csr").ok();
         dir.openssl("req -verify -noout -in own.csr").ok();
@@ -111,28 +116,20 @@ pub fn signatures(dir: &TestDirectory) {
     }
 }
 
-/// The provider alone computes, although OpenSSL has these algorithms itself.
-const OWN: &str = "-propquery provider=oarlock";
-
 /// Checks keys, signatures, certificates and ciphertexts between OpenSSL's own implementation and this provider's.
 pub fn both_ways(dir: &TestDirectory) {
     dir.write("message", b"a message of no particular length".repeat(100));
     dir.write("mu", [7; 64]);
     for (algorithm, _) in ALGORITHMS {
         dir.plain(&format!("genpkey -algorithm {algorithm} -out theirs")).ok();
-        dir.openssl(&format!("genpkey {OWN} -algorithm {algorithm} -out ours")).ok();
+        dir.openssl(&format!("genpkey -propquery provider=oarlock -algorithm {algorithm} -out ours")).ok();
         for key in ["theirs", "ours"] {
             dir.plain(&format!("pkey -in {key} -pubout -out {key}.pub")).ok();
-            dir.openssl(&format!("pkey {OWN} -in {key} -pubout -out own.pub")).ok();
+            dir.openssl(&format!("pkey -in {key} -pubout -out own.pub")).ok();
             assert_eq!(dir.read("own.pub"), dir.read(&format!("{key}.pub")), "{algorithm}");
             for (ours, theirs) in [(true, false), (false, true)] {
                 let side = |is_ours: bool, arguments: &str| {
-                    let result = if is_ours {
-                        dir.openssl(&arguments.replacen("pkeyutl", &format!("pkeyutl {OWN}"), 1))
-                    } else {
-                        dir.plain(arguments)
-                    };
-                    result.ok()
+                    if is_ours { dir.openssl(arguments) } else { dir.plain(arguments) }.ok()
                 };
                 if algorithm.starts_with("ML-KEM") {
                     side(ours, &format!("pkeyutl -encap -pubin -inkey {key}.pub -out cipher -secret one"));
@@ -160,7 +157,21 @@ pub fn both_ways(dir: &TestDirectory) {
             }
         }
         forms(dir, algorithm);
+        refused(dir, algorithm);
     }
+}
+
+/// Checks by the text of an error that this provider computes, although OpenSSL has the algorithm itself.
+fn refused(dir: &TestDirectory, algorithm: &str) {
+    let said = if algorithm.starts_with("ML-KEM") {
+        dir.write("short", [7; 100]);
+        dir.openssl("pkeyutl -decap -inkey ours -in short -secret two").failed()
+    } else {
+        let long = "61".repeat(256);
+        let options = format!("-rawin -pkeyopt hexcontext-string:{long}");
+        dir.openssl(&format!("pkeyutl -sign {options} -inkey ours -in message -out signature")).failed()
+    };
+    assert!(said.contains(":oarlock:"), "{algorithm}: {said}");
 }
 
 /// Reads every form of a private key that OpenSSL writes.
@@ -168,7 +179,7 @@ fn forms(dir: &TestDirectory, algorithm: &str) {
     let family = if algorithm.starts_with("ML-KEM") { "ml-kem" } else { "ml-dsa" };
     for form in ["seed-priv", "priv-only", "seed-only", "bare-priv", "bare-seed"] {
         dir.plain(&format!("pkey -provparam {family}.output_formats={form} -in theirs -out form")).ok();
-        dir.openssl(&format!("pkey {OWN} -in form -pubout -out own.pub")).ok();
+        dir.openssl(&format!("pkey -in form -pubout -out own.pub")).ok();
         assert_eq!(dir.read("own.pub"), dir.read("theirs.pub"), "{algorithm} {form}");
     }
 }
