@@ -72,7 +72,8 @@ pub fn signatures(dir: &TestDirectory) {
     dir.write("ext", "[ext]\nbasicConstraints = CA:FALSE\n");
     for algorithm in ["ML-DSA-44", "ML-DSA-65", "ML-DSA-87"] {
         dir.openssl(&format!(
-            "req -x509 -newkey {algorithm} -nodes -keyout key -subj /CN=ca -days 2 -out ca.crt"
+            "req -x509 -newkey {algorithm} -nodes -keyout key -subj /CN=ca -addext basicConstraints=critical,CA:TRUE \
+             -days 2 -out ca.crt"
         ))
         .ok();
         dir.openssl("verify -check_ss_sig -CAfile ca.crt ca.crt").ok();
@@ -179,7 +180,7 @@ fn forms(dir: &TestDirectory, algorithm: &str) {
     let family = if algorithm.starts_with("ML-KEM") { "ml-kem" } else { "ml-dsa" };
     for form in ["seed-priv", "priv-only", "seed-only", "bare-priv", "bare-seed"] {
         dir.plain(&format!("pkey -provparam {family}.output_formats={form} -in theirs -out form")).ok();
-        dir.openssl(&format!("pkey -in form -pubout -out own.pub")).ok();
+        dir.openssl("pkey -in form -pubout -out own.pub").ok();
         assert_eq!(dir.read("own.pub"), dir.read("theirs.pub"), "{algorithm} {form}");
     }
 }
