@@ -20,7 +20,7 @@ static ACCELERATOR: LazyLock<Accelerator> =
 /// More calls find no other states.
 const MAX_CALLS: usize = 64;
 
-const MECHANISMS: [M; 18] = [
+const MECHANISMS: [M; 22] = [
     M::AES_ECB,
     M::AES_CBC,
     M::AES_CBC_PAD,
@@ -39,6 +39,10 @@ const MECHANISMS: [M; 18] = [
     M::EDDSA,
     M::SHA3_256,
     M::ECDH1_DERIVE,
+    M::ML_KEM,
+    M::ML_DSA,
+    M::HASH_ML_DSA,
+    M::HASH_ML_DSA_SHAKE256,
 ];
 
 /// The functions that may be pending in an asynchronous session.
@@ -63,7 +67,7 @@ const FUNCTIONS: [&str; 18] = [
     "C_Nothing",
 ];
 
-const ATTRIBUTES: [A; 22] = [
+const ATTRIBUTES: [A; 24] = [
     A::CLASS,
     A::TOKEN,
     A::PRIVATE,
@@ -86,6 +90,8 @@ const ATTRIBUTES: [A; 22] = [
     A::MODULUS,
     A::ENCAPSULATE,
     A::DECAPSULATE,
+    A::PARAMETER_SET,
+    A::SEED,
 ];
 
 /// The library and what the calls have made.
@@ -143,13 +149,17 @@ fn call(caller: &mut Caller, bytes: &mut Bytes<'_>) {
         }
         6 => {
             // A key pair that encapsulates.
-            let (public, private) = ([1], [1]);
-            let pair = library.generate_key_pair(
-                session,
-                &Mechanism::plain(M::EC_MONTGOMERY_KEY_PAIR_GEN),
-                &[TemplateEntry::new(A::ENCAPSULATE, &public)],
-                &[TemplateEntry::new(A::DECAPSULATE, &private)],
-            );
+            let pair = if bytes.below(2) == 0 {
+                let (public, private) = ([1], [1]);
+                library.generate_key_pair(
+                    session,
+                    &Mechanism::plain(M::EC_MONTGOMERY_KEY_PAIR_GEN),
+                    &[TemplateEntry::new(A::ENCAPSULATE, &public)],
+                    &[TemplateEntry::new(A::DECAPSULATE, &private)],
+                )
+            } else {
+                lattice_pair(library, session, bytes)
+            };
             if let Ok((public, private)) = pair {
                 caller.objects.extend([public, private]);
             }
@@ -185,6 +195,20 @@ fn call(caller: &mut Caller, bytes: &mut Bytes<'_>) {
         check_object(&caller.cryptoki, session, object);
         caller.objects.push(object);
     }
+}
+
+/// A key pair of ML-KEM or ML-DSA, of a parameter set that may not exist.
+fn lattice_pair(
+    library: &Cryptoki,
+    session: SessionHandle,
+    bytes: &mut Bytes<'_>,
+) -> Result<(ObjectHandle, ObjectHandle), ReturnCode> {
+    let kinds = [M::ML_KEM_KEY_PAIR_GEN, M::ML_DSA_KEY_PAIR_GEN];
+    let (mechanism, set) = (Mechanism::plain(kinds[bytes.below(2)]), number(bytes.below(5) as u64));
+    let pair =
+        library.generate_key_pair(session, &mechanism, &[TemplateEntry::new(A::PARAMETER_SET, &set)], &[]);
+    assert!(pair.is_err() || (1..=3).contains(&set[0]), "{pair:?} with the parameter set {}", set[0]);
+    pair
 }
 
 fn other_call(
@@ -316,6 +340,8 @@ fn check_object(library: &Cryptoki, session: SessionHandle, object: ObjectHandle
     let (Ok(is_sensitive), Ok(is_extractable)) = (flag(A::SENSITIVE), flag(A::EXTRACTABLE)) else { return };
     let value = library.get_attribute_value(session, object, &mut [AttributeQuery::length_only(A::VALUE)]);
     assert_eq!(value.is_ok(), !is_sensitive && is_extractable, "{value:?}");
+    let seed = library.get_attribute_value(session, object, &mut [AttributeQuery::length_only(A::SEED)]);
+    assert!(seed.is_err() || (!is_sensitive && is_extractable));
     assert!(is_sensitive || flag(A::ALWAYS_SENSITIVE) != Ok(true));
     assert!(!is_extractable || flag(A::NEVER_EXTRACTABLE) != Ok(true));
     let wraps = flag(A::WRAP) == Ok(true) || flag(A::UNWRAP) == Ok(true);
@@ -325,7 +351,7 @@ fn check_object(library: &Cryptoki, session: SessionHandle, object: ObjectHandle
 }
 
 fn parameters<'a>(bytes: &mut Bytes<'_>, input: &'a [u8], object: ObjectHandle) -> P<'a> {
-    match bytes.below(9) {
+    match bytes.below(11) {
         0 => P::None,
         1 => P::Iv(&[7; 16]),
         2 => P::Number(bytes.below(80) as u64),
@@ -337,6 +363,12 @@ fn parameters<'a>(bytes: &mut Bytes<'_>, input: &'a [u8], object: ObjectHandle) 
             kdf: bytes.below(10) as u64,
             shared: &[],
             public: if input.len() < 32 { &[] } else { input },
+        },
+        8 => P::SignContext { hedge: bytes.below(4) as u64, context: input },
+        9 => P::HashSignContext {
+            hedge: bytes.below(4) as u64,
+            context: input,
+            hash: [M::SHA256, M::SHA3_512, M::ML_DSA][bytes.below(3)],
         },
         _ => P::KeyHandle(object.0),
     }
