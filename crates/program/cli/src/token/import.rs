@@ -155,9 +155,9 @@ fn print(
 
 #[cfg(test)]
 mod tests {
-    use oarlock::Curve;
     use oarlock::keys::generate;
-    use oarlock_cryptoki::{CallOutput, Mechanism, MechanismType, ObjectClass};
+    use oarlock::{Curve, MlDsaSet, MlKemSet};
+    use oarlock_cryptoki::{AttributeQuery, CallOutput, Mechanism, MechanismType, ObjectClass};
     use oarlock_key_files::objects::PinRules;
 
     use super::super::args::ObjectIdBytes;
@@ -199,6 +199,7 @@ mod tests {
             (generate::ec(Curve::P256).unwrap(), MechanismType::ECDSA_SHA256),
             (generate::ec(Curve::P384).unwrap(), MechanismType::ECDSA_SHA256),
             (generate::ed25519().unwrap(), MechanismType::EDDSA),
+            (generate::ml_dsa(MlDsaSet::MlDsa44).unwrap(), MechanismType::ML_DSA),
         ];
         for (key, mechanism) in keys {
             let folder = tempfile::tempdir().unwrap();
@@ -215,7 +216,7 @@ mod tests {
             let (cryptoki, session) = (&session.cryptoki, session.session);
             let mechanism = Mechanism::plain(mechanism);
             cryptoki.sign_init(session, &mechanism, halves[0]).unwrap();
-            let mut signature = [0; 512];
+            let mut signature = [0; 2420];
             let mut output = CallOutput::new(&mut signature);
             cryptoki.sign(session, b"a message", &mut output).unwrap();
             let len = output.len();
@@ -225,6 +226,32 @@ mod tests {
             let other = cryptoki.verify(session, b"a massage", &signature[..len]);
             assert_eq!(other, Err(ReturnCode::SignatureInvalid));
         }
+    }
+
+    #[test]
+    fn an_imported_key_opens_what_its_public_half_encapsulates() {
+        let folder = tempfile::tempdir().unwrap();
+        let args = arguments(&folder);
+        let session = TokenSession::open(ObjectStore::open(&args.path).unwrap(), USER_PIN, &args).unwrap();
+        let key = generate::ml_kem(MlKemSet::MlKem768).unwrap();
+        session.create(&templates(&key, &[], &args).unwrap()).unwrap();
+        let [private, public] =
+            [ObjectClass::PRIVATE_KEY, ObjectClass::PUBLIC_KEY].map(|class| find(&session, class));
+        let (cryptoki, session) = (&session.cryptoki, session.session);
+        let (mechanism, mut ciphertext) = (Mechanism::plain(MechanismType::ML_KEM), [0; 1088]);
+        let readable = [TemplateEntry::new(A::SENSITIVE, &[0]), TemplateEntry::new(A::EXTRACTABLE, &[1])];
+        let mut output = CallOutput::new(&mut ciphertext);
+        let sent = cryptoki.encapsulate_key(session, &mechanism, public, &readable, &mut output).unwrap();
+        let received =
+            cryptoki.decapsulate_key(session, &mechanism, private, &readable, &ciphertext).unwrap();
+        let secrets = [sent.unwrap(), received].map(|secret| {
+            let mut value = [0; 32];
+            let mut queries = [AttributeQuery::new(A::VALUE, &mut value)];
+            cryptoki.get_attribute_value(session, secret, &mut queries).unwrap();
+            value
+        });
+        assert_eq!(secrets[0], secrets[1]);
+        assert_ne!(secrets[0], [0; 32]);
     }
 
     #[test]
