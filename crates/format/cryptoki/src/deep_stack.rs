@@ -7,8 +7,8 @@ use crate::constants::ReturnCode;
 /// AWS-LC takes up to 160 KiB for ML-DSA-87.
 const STACK_BYTES: usize = 1 << 20;
 
-/// Runs `work` on a thread of its own and waits for it. Keys of ML-KEM and ML-DSA are expanded and used so: the caller of
-/// PKCS#11 may be a coroutine of OpenSSL, whose stack of 32 KiB ends without a guard page.
+/// Runs `work` on a thread of its own and waits for it. Keys of ML-KEM and ML-DSA are expanded and used so: the caller
+/// of PKCS#11 may be a coroutine of OpenSSL, whose stack of 32 KiB ends without a guard page.
 ///
 /// # Errors
 /// [`ReturnCode::HostMemory`] if there is no thread, [`ReturnCode::GeneralError`] if `work` panics.

@@ -164,7 +164,7 @@ fn unwrapped_key(
 ) -> Result<Key, ReturnCode> {
     let invalid = ReturnCode::WrappedKeyInvalid;
     if class == ObjectClass::PRIVATE_KEY {
-        // The value says what kind of key it is, whatever the template says.
+        // Not only for a template that names ML-KEM or ML-DSA: the value says of which kind the key is.
         let key = on_deep_stack(|| import::pkcs8_der(value))?.map_err(|_| invalid)?;
         return if asymmetric_type(&key) == Some(key_type) { Ok(key) } else { Err(invalid) };
     }

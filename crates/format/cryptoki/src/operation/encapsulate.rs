@@ -33,8 +33,8 @@ pub(crate) struct Encapsulated {
 pub(crate) fn split_encapsulated(made: ComputedBytes, set: MlKemSet) -> Result<Encapsulated, ReturnCode> {
     let made = made?;
     let (ciphertext, secret) = made.split_at_checked(set.ciphertext_len()).ok_or(ReturnCode::GeneralError)?;
-    let own = |bytes: &[u8]| Zeroizing::new(bytes.to_vec());
-    Ok(Encapsulated { ciphertext: own(ciphertext), secret: own(secret) })
+    let to_secret = |bytes: &[u8]| Zeroizing::new(bytes.to_vec());
+    Ok(Encapsulated { ciphertext: to_secret(ciphertext), secret: to_secret(secret) })
 }
 
 /// Returns the parameter set of an ML-KEM key.

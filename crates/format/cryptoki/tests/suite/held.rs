@@ -3,21 +3,22 @@
 use std::sync::Arc;
 
 use oarlock::engine_api::{Completion, Holder, OwnedJobs};
-use oarlock::{Accelerator, Input, Job, Key, SubmitOptions};
+use oarlock::{Accelerator, Input, Job, JobError, Key, MlDsaSet, MlKemSet, SubmitOptions};
 use oarlock_cryptoki::{
-    AttributeSet, AttributeType as A, AttributeValue, CallOutput, Cryptoki, KeyTypeNumber, Mechanism,
-    MechanismParameters as P, MechanismType as M, ObjectClass, ObjectContent, ReturnCode, SlotSettings,
-    TokenDescription, TokenObject, TokenObjectId, TokenObjects, UserType, parameter_values as value,
-    token_flags,
+    AttributeQuery, AttributeSet, AttributeType as A, AttributeValue, CallOutput, Cryptoki, Mechanism,
+    MechanismParameters as P, MechanismType as M, ObjectClass, ObjectContent, ObjectHandle, ReturnCode,
+    SessionHandle, SlotSettings, TokenDescription, TokenObject, TokenObjectId, TokenObjects, UserType,
+    parameter_values as value, public_values, token_flags,
 };
 
 use crate::common::*;
 
-/// A holder with one key, which it uses in this process.
+/// A holder with one key, which it uses in this process, or refuses to use.
 #[derive(Debug)]
 struct TestHolder {
     key: Key,
     accelerator: Accelerator,
+    refusal: Option<JobError>,
 }
 
 impl Holder for TestHolder {
@@ -29,7 +30,10 @@ impl Holder for TestHolder {
         for (index, job) in jobs.iter().enumerate() {
             let mut job = job.as_job();
             job.key = &self.key;
-            let answer = self.accelerator.submit(&job, SubmitOptions::default()).wait();
+            let answer = match &self.refusal {
+                Some(refusal) => Err(refusal.clone()),
+                None => self.accelerator.submit(&job, SubmitOptions::default()).wait(),
+            };
             let _ = done.complete(index, answer.map(|bytes| bytes.to_vec()));
         }
     }
@@ -57,14 +61,16 @@ impl TokenObjects for ServerToken {
     }
 
     fn list(&self) -> Result<Vec<TokenObject>, ReturnCode> {
+        let key_type = public_values(&self.0, ObjectClass::PRIVATE_KEY).number(A::KEY_TYPE).unwrap();
         let attributes: AttributeSet = [
             (A::CLASS, AttributeValue::from(ObjectClass::PRIVATE_KEY.0)),
-            (A::KEY_TYPE, KeyTypeNumber::RSA.0.into()),
+            (A::KEY_TYPE, key_type.into()),
             (A::TOKEN, true.into()),
             (A::PRIVATE, false.into()),
             (A::LABEL, "held".into()),
             (A::SIGN, true.into()),
             (A::DECRYPT, true.into()),
+            (A::DECAPSULATE, true.into()),
             (A::SENSITIVE, true.into()),
             (A::EXTRACTABLE, false.into()),
         ]
@@ -115,7 +121,7 @@ fn a_held_key_signs_digests_and_nothing_bare() {
     let key = oarlock::keys::generate::rsa(2048).unwrap();
     let spki = oarlock::keys::export::spki_der(&key).unwrap();
     let held = oarlock::keys::held::from_spki(&spki, "server", "a key").unwrap();
-    let holder = Arc::new(TestHolder { key, accelerator: accelerator() });
+    let holder = Arc::new(TestHolder { key, accelerator: accelerator(), refusal: None });
     let with_holder = Accelerator::builder().engines(["scalar"]).lazy().holder(holder).build().unwrap();
     let cryptoki =
         Cryptoki::new(with_holder, vec![SlotSettings::new(SLOT, "server", Arc::new(ServerToken(held)))]);
@@ -155,4 +161,69 @@ fn a_held_key_signs_digests_and_nothing_bare() {
     assert_eq!(copied.unwrap_err(), ReturnCode::KeyUnextractable);
     let destroyed = cryptoki.destroy_object(session, object);
     assert_eq!(destroyed.unwrap_err(), ReturnCode::TokenWriteProtected);
+}
+
+/// A library with one key that a holder has, and a session of it.
+fn library(key: &Key, refusal: Option<JobError>) -> (Cryptoki, SessionHandle, ObjectHandle) {
+    let spki = oarlock::keys::export::spki_der(key).unwrap();
+    let held = oarlock::keys::held::from_spki(&spki, "server", "a key").unwrap();
+    let holder = Arc::new(TestHolder { key: key.clone(), accelerator: accelerator(), refusal });
+    let with_holder = Accelerator::builder().engines(["scalar"]).lazy().holder(holder).build().unwrap();
+    let slot = SlotSettings::new(SLOT, "server", Arc::new(ServerToken(held)));
+    let cryptoki = Cryptoki::new(with_holder, vec![slot]);
+    let session = cryptoki.open_session(SLOT, READ_WRITE).unwrap();
+    let [object] = find(&cryptoki, session, &Template::new().bytes(A::LABEL, b"held"))[..] else { panic!() };
+    (cryptoki, session, object)
+}
+
+#[test]
+fn held_keys_of_ml_kem_and_ml_dsa_are_used_by_their_holder() {
+    use oarlock::{MlDsaVariant, PreHash, VerifyingScheme};
+    let key = oarlock::keys::generate::ml_dsa(MlDsaSet::MlDsa44).unwrap();
+    let (cryptoki, session, object) = library(&key, None);
+    let parameters = P::SignContext { hedge: value::CKH_HEDGE_REQUIRED, context: b"c" };
+    for (kind, variant) in [
+        (M::ML_DSA, MlDsaVariant::Pure),
+        (M::HASH_ML_DSA_SHA256, MlDsaVariant::PreHash(PreHash::Sha256)),
+        (M::HASH_ML_DSA_SHAKE128, MlDsaVariant::PreHash(PreHash::Shake128)),
+    ] {
+        cryptoki.sign_init(session, &Mechanism::new(kind, parameters), object).unwrap();
+        let signature = take(|output| cryptoki.sign(session, b"m", output)).unwrap();
+        let scheme = VerifyingScheme::ml_dsa(MlDsaSet::MlDsa44, variant);
+        let verify = |context| {
+            let job = Job::verify(scheme, &key, Input::Message(b"m"), &signature).context(context);
+            accelerator().run_all(&[job]).verified(0).unwrap()
+        };
+        assert!(verify(b"c") && !verify(b"d"), "{kind}");
+    }
+    let key = oarlock::keys::generate::ml_kem(MlKemSet::MlKem768).unwrap();
+    let made = accelerator().submit(&Job::encapsulate(&key), SubmitOptions::default()).wait().unwrap();
+    let (ciphertext, secret) = made.split_at(1088);
+    let (template, mechanism) = (Template::new().readable(), Mechanism::plain(M::ML_KEM));
+    let entries = template.entries();
+    let (cryptoki, session, object) = library(&key, None);
+    let opened = cryptoki.decapsulate_key(session, &mechanism, object, &entries, ciphertext).unwrap();
+    let mut value = [0; 32];
+    let mut queries = [AttributeQuery::new(A::VALUE, &mut value)];
+    cryptoki.get_attribute_value(session, opened, &mut queries).unwrap();
+    assert_eq!(value, *secret);
+    let short = cryptoki.decapsulate_key(session, &mechanism, object, &entries, &ciphertext[1..]);
+    assert_eq!(short, Err(ReturnCode::WrappedKeyInvalid));
+    for kind in [A::VALUE, A::SEED] {
+        let mut queries = [AttributeQuery::length_only(kind)];
+        let asked = cryptoki.get_attribute_value(session, object, &mut queries);
+        assert_eq!(asked, Err(ReturnCode::AttributeSensitive));
+    }
+    // The answer of a holder that does not do it is not that of a bad ciphertext.
+    for (refusal, code) in [
+        (
+            JobError::HolderRefused { holder: "server".into(), reason: "no".into() },
+            ReturnCode::KeyFunctionNotPermitted,
+        ),
+        (JobError::Unsupported { wanted: "ml-kem-768-decaps".into() }, ReturnCode::MechanismInvalid),
+    ] {
+        let (cryptoki, session, object) = library(&key, Some(refusal));
+        let opened = cryptoki.decapsulate_key(session, &mechanism, object, &entries, ciphertext);
+        assert_eq!(opened, Err(code));
+    }
 }

@@ -370,7 +370,7 @@ fn the_parameter_decides_about_randomness() {
             assert_eq!(user.verify(&deterministic, public, b"m", &signature), Ok(()));
         }
     }
-    // A verification ignores the field, whatever it is.
+    // A verification ignores the field.
     let signature = sign(&deterministic);
     assert_eq!(user.verify(&context(M::ML_DSA, 77, b""), public, b"m", &signature), Ok(()));
 }
