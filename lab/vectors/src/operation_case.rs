@@ -18,8 +18,8 @@ pub struct OperationCase {
 }
 
 impl OperationCase {
-    /// Returns the operation. ECDSA signs with the nonce of RFC 6979, so that results can be compared; ML-DSA signs with
-    /// the random bytes.
+    /// Returns the operation. ECDSA signs with the nonce of RFC 6979, so that results can be compared. ML-DSA signs
+    /// with the random bytes.
     ///
     /// # Errors
     /// The key or a length does not fit the shape.

@@ -14,8 +14,7 @@ use zeroize::Zeroizing;
 
 use crate::error::ProviderError;
 use crate::ffi::libcrypto::params::{ParamList, ParamReader, ParamWriter};
-use crate::kem::{Encapsulated, KemKey, KemSource};
-use crate::key::{KeySelection, name};
+use crate::parameters::{KeySelection, name};
 use crate::provider::LoadedProvider;
 
 /// A group of ML-KEM and a curve.
@@ -114,6 +113,12 @@ impl KemGroup {
     }
 }
 
+/// The results of an encapsulation.
+pub(crate) struct EncapsulatedSecret {
+    pub(crate) ciphertext: Vec<u8>,
+    pub(crate) secret: Zeroizing<Vec<u8>>,
+}
+
 /// A key of the group's key manager. It starts empty; libssl fills it with the peer's share, or generates it.
 pub(crate) struct HybridKey {
     provider: LoadedProvider,
@@ -148,7 +153,7 @@ impl HybridKey {
         &self.provider
     }
 
-    fn pair(&self) -> Option<HybridPair> {
+    pub(crate) fn pair(&self) -> Option<HybridPair> {
         self.pair.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
@@ -229,12 +234,6 @@ impl HybridKey {
     }
 }
 
-impl KemSource for HybridKey {
-    fn kem_key(&self) -> Option<KemKey> {
-        self.pair().map(KemKey::Hybrid)
-    }
-}
-
 impl HybridPair {
     fn generate(provider: &LoadedProvider, group: KemGroup) -> Result<Self, ProviderError> {
         let ml_kem = ephemeral_ml_kem(group.ml_kem())?;
@@ -271,7 +270,7 @@ impl HybridPair {
     }
 
     /// Makes the server's share and the secret for this peer. Both schemes are computed together.
-    pub(crate) fn encapsulate(&self, provider: &LoadedProvider) -> Result<Encapsulated, ProviderError> {
+    pub(crate) fn encapsulate(&self, provider: &LoadedProvider) -> Result<EncapsulatedSecret, ProviderError> {
         let group = self.group;
         let (_, peer) = group.split(&self.public, group.ml_kem().public_len())?;
         let ephemeral_key = ephemeral_of_curve(group)?;
@@ -284,7 +283,7 @@ impl HybridPair {
         let (of_ml_kem, rest) = cut(rest, MlKemSet::SECRET_LEN)?;
         let (of_curve, share) = cut(rest, group.secret_len() - MlKemSet::SECRET_LEN)?;
         let share = ephemeral_key.ec_public().map_or(share, |(_, point)| point);
-        Ok(Encapsulated {
+        Ok(EncapsulatedSecret {
             ciphertext: group.join(ciphertext, share),
             secret: Zeroizing::new(group.join(of_ml_kem, of_curve)),
         })

@@ -5,7 +5,7 @@ use zeroize::Zeroizing;
 
 use crate::error::ProviderError;
 use crate::ffi::libcrypto::params::ParamReader;
-use crate::hybrid::HybridPair;
+use crate::hybrid::{EncapsulatedSecret, HybridKey, HybridPair};
 use crate::provider::LoadedProvider;
 
 /// Random bytes that a program gives an encapsulation for tests. `core_names.h`.
@@ -30,10 +30,10 @@ pub(crate) trait KemSource {
     fn kem_key(&self) -> Option<KemKey>;
 }
 
-/// The results of an encapsulation.
-pub(crate) struct Encapsulated {
-    pub(crate) ciphertext: Vec<u8>,
-    pub(crate) secret: Zeroizing<Vec<u8>>,
+impl KemSource for HybridKey {
+    fn kem_key(&self) -> Option<KemKey> {
+        self.pair().map(KemKey::Hybrid)
+    }
 }
 
 impl KemContext {
@@ -77,13 +77,16 @@ impl KemContext {
         })
     }
 
-    pub(crate) fn encapsulate(&self) -> Result<Encapsulated, ProviderError> {
+    pub(crate) fn encapsulate(&self) -> Result<EncapsulatedSecret, ProviderError> {
         match self.key_or_error()? {
             KemKey::Hybrid(pair) => pair.encapsulate(&self.provider),
             KemKey::MlKem(key) => {
                 let answer = self.provider.run(&Job::encapsulate(key))?;
                 let (ciphertext, secret) = answer.split_at(ml_kem_set(key)?.ciphertext_len());
-                Ok(Encapsulated { ciphertext: ciphertext.to_vec(), secret: Zeroizing::new(secret.to_vec()) })
+                Ok(EncapsulatedSecret {
+                    ciphertext: ciphertext.to_vec(),
+                    secret: Zeroizing::new(secret.to_vec()),
+                })
             }
         }
     }

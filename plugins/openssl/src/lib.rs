@@ -29,6 +29,7 @@ mod handover;
 mod hybrid;
 mod kem;
 mod key;
+mod parameters;
 mod pending;
 mod provider;
 mod reference;

@@ -137,8 +137,8 @@ impl<'a> Job<'a> {
     }
 }
 
-/// Returns the parameter set of an ML-KEM key. A key of another kind gets any set, and its job the error that the key is
-/// of the wrong kind.
+/// Returns the parameter set of an ML-KEM key. A key of another kind gets any set, and its job the error that the key
+/// is of the wrong kind.
 fn ml_kem_set(key: &Key) -> MlKemSet {
     match key.kind() {
         KeyKind::MlKemPrivate(set) | KeyKind::MlKemPublic(set) => set,

@@ -118,7 +118,7 @@ pub enum Scheme {
     MlDsaSign {
         /// The parameter set of the key.
         set: MlDsaSet,
-        /// What is signed.
+        /// The thing that is signed.
         variant: MlDsaVariant,
         /// The source of rnd.
         nonce: NonceRule,
@@ -127,7 +127,7 @@ pub enum Scheme {
     MlDsaVerify {
         /// The parameter set of the key.
         set: MlDsaSet,
-        /// What was signed.
+        /// The thing that was signed.
         variant: MlDsaVariant,
     },
 }

@@ -1,9 +1,10 @@
 //! Runs engines and checks their results before any of them is released.
 //!
 //! An RSA private result is confirmed by the public operation, because one faulty CRT half reveals the key (Boneh,
-//! DeMillo, Lipton, EUROCRYPT 1997). An ML-DSA signature is verified. A share of all results is recomputed on a different engine. If two engines
-//! differ, the referee computes again: its result is released and the loser is quarantined. Only an engine whose
-//! result differs from the referee's can lose, so no crafted input can bring an honest engine into quarantine.
+//! DeMillo, Lipton, EUROCRYPT 1997). An ML-DSA signature is verified. A share of all results is recomputed on a
+//! different engine. If two engines differ, the referee computes again: its result is released and the loser is
+//! quarantined. Only an engine whose result differs from the referee's can lose, so no crafted input can bring an
+//! honest engine into quarantine.
 
 mod cross;
 mod ml_dsa;

@@ -45,7 +45,7 @@ fn signing_key(set: MlDsaSet, group: &mldsa_sign::TestGroup) -> Result<Key, Stri
         _ => return Err("the group has no key".into()),
     };
     let key = key.map_err(|error| error.to_string())?;
-    let is_own = |public: &[u8]| key.ml_dsa_public().is_some_and(|(_, own)| own == public);
+    let is_own = |public: &[u8]| key.ml_dsa_public().is_some_and(|(_, found)| found == public);
     if group.pubkey.as_deref().is_some_and(|public| !is_own(public)) {
         return Err("the key has another public key".into());
     }

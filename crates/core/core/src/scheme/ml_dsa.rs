@@ -1,9 +1,9 @@
-//! What ML-DSA signs, and the digests of HashML-DSA.
+//! The variants of ML-DSA, and the digests of HashML-DSA.
 
 use std::fmt;
 
-/// What ML-DSA signs. Signatures of one variant do not verify as signatures of another, with one exception: those over
-/// an external mu are those of the variant from which mu was made.
+/// The thing that ML-DSA signs. Signatures of one variant do not verify as signatures of another. Those over an
+/// external mu are signatures of the variant from which mu was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MlDsaVariant {
     /// The message itself. FIPS 204 algorithms 2 and 3.
@@ -80,7 +80,7 @@ impl PreHash {
     }
 }
 
-/// Writes what stands before the name of the parameter set: nothing for the pure variant.
+/// Writes the part before the name of the parameter set: nothing for the pure variant.
 impl fmt::Display for MlDsaVariant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -73,7 +73,7 @@ fn every_form_of_a_private_key_is_read_as_the_same_key() {
         for content in with_seed {
             let key = import::pkcs8_der(&pkcs8(arcs, &content, Some(&public))).unwrap();
             assert_eq!((key.fingerprint(), seed_of(&key)), (first.fingerprint(), Some(&seed[..])));
-            // Written as the seed, whatever was read.
+            // Written as the seed, in every case.
             assert_eq!(*export::private_pkcs8_der(&key).unwrap(), pkcs8(arcs, &tlv(0x80, &seed), None));
         }
         for content in without {
