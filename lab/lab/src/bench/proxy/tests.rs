@@ -95,11 +95,9 @@ fn a_report_of_a_hybrid_says_what_each_proxy_chose() {
     proxies[0].group = Some(ClientTlsGroup::X25519MlKem768);
     let rows = report::rows(&args, ServerKeyKind::Rsa2048, &proxies);
     let text = text::to_text(&args, &rows, false);
-    for line in
-        ["oarlock-lanes  rsa2048  full     X25519MLKEM768 ", "hitch          rsa2048  full     X25519 "]
-    {
-        assert!(text.contains(line), "{text}");
-    }
+    // The table of these rows is wider than a terminal, so each row is a list.
+    let exchanges: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("exchange  ")).collect();
+    assert!(exchanges.starts_with(&["X25519MLKEM768"]) && exchanges.contains(&"X25519"), "{text}");
     let json = serde_json::to_value(&rows).unwrap();
     assert_eq!((&json[0]["group"], &json[1]["group"]), (&"x25519mlkem768".into(), &"x25519".into()));
     assert!(json[2]["group"].is_null(), "an absent proxy has none");
