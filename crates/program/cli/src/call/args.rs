@@ -232,7 +232,7 @@ pub(super) struct DeriveArgs {
 pub(super) struct EncapsulateArgs {
     #[command(flatten)]
     pub(super) key: CallKeyArgs,
-    /// File for the ciphertext, as raw bytes; optional with --json
+    /// File for the ciphertext, as raw bytes. A JSON document may hold it instead
     #[arg(long, value_name = "FILE")]
     pub(super) ciphertext: Option<PathBuf>,
     #[command(flatten)]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use oarlock::Blame;
 use oarlock::keys::KeyError;
-use oarlock::{BuildError, JobError, MlDsaSet, Scheme};
+use oarlock::{BuildError, JobError, MlDsaSet, MlKemSet, Scheme};
 use oarlock_keytable::KeyType;
 use oarlock_server::development::DevelopmentError;
 use oarlock_terminal::{CommandError, FailureKind};
@@ -55,6 +55,8 @@ pub(crate) enum CallError {
         "a value sealed with {cipher} has at least {min} bytes, found {found}: expected what `oarlock call encrypt` writes"
     )]
     Short { cipher: String, min: usize, found: usize },
+    #[error("--in: a ciphertext of {set} has {} bytes, found {found}", set.ciphertext_len())]
+    CiphertextLen { set: MlKemSet, found: usize },
     #[error("{command}: the key is {key}: expected {expected}")]
     KindOfKey { command: &'static str, key: String, expected: &'static str },
     #[error(

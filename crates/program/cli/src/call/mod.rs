@@ -150,6 +150,12 @@ impl CallSession<'_> {
         let key = self.open(&args.key).await?;
         let scheme = scheme::decapsulate(key.kind())?;
         let ciphertext = read(&args.input)?;
+        // The server would only say that it is wrong.
+        if let Scheme::MlKemDecaps { set } = scheme
+            && ciphertext.len() != set.ciphertext_len()
+        {
+            return Err(CallError::CiphertextLen { set, found: ciphertext.len() });
+        }
         let secret = self.job(Job::decapsulate(&key, &ciphertext)).await?;
         self.write_secret(&args.output, &secret, &scheme.to_string())
     }

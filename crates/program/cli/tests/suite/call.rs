@@ -238,8 +238,9 @@ fn secrets_are_encapsulated_and_decapsulated() {
     assert_eq!((random.len(), folder.ok("decapsulate --key ml-kem-768 --in @random")), (32, random));
     fs::write(folder.path("short"), [5; 1087]).unwrap();
     fs::write(folder.path("empty"), "").unwrap();
-    for name in ["short", "empty"] {
-        folder.refused(&format!("decapsulate --key ml-kem-768 --in @{name}"), 1, "verification failed");
+    for (name, found) in [("short", "found 1087"), ("empty", "found 0")] {
+        let reason = format!("a ciphertext of ml-kem-768 has 1088 bytes, {found}");
+        folder.refused(&format!("decapsulate --key ml-kem-768 --in @{name}"), 2, &reason);
     }
     for (words, reason) in [
         ("encapsulate --key ml-kem-768", "expected --ciphertext FILE"),
