@@ -36,6 +36,12 @@ done
 { printf '\001'; der "$data/p256-compressed-spki.pem" "PUBLIC KEY" | tail -c 33; } > corpus/keys_raw/p256-compressed
 { printf '\201'; der "$data/p384-compressed-spki.pem" "PUBLIC KEY" | tail -c 49; } > corpus/keys_raw/p384-compressed
 
+# ML-KEM-768 and ML-DSA-44 as their seeds in PKCS#8.
+{ printf '\060\124\002\001\000\060\013\006\011\140\206\110\001\145\003\004\004\002\004\102\200\100'; head -c 64 /dev/zero; } \
+    > corpus/keys_pkcs8/ml-kem-768.der
+{ printf '\060\064\002\001\000\060\013\006\011\140\206\110\001\145\003\004\003\021\004\042\200\040'; head -c 32 /dev/zero; } \
+    > corpus/keys_pkcs8/ml-dsa-44.der
+
 # A threshold key and its first share, dealt once from a key of 512 bits.
 mkdir -p corpus/keys_threshold
 for pair in key:'THRESHOLD KEY' share:'SHARE'; do

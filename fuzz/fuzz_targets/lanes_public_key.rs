@@ -75,6 +75,7 @@ fn case(world: &World, shape: Shape, bytes: &mut Bytes<'_>) -> OperationCase {
     let signing = match shape {
         Shape::EcdsaVerify { curve } => Some(Shape::EcdsaSign { curve }),
         Shape::Ed25519Verify => Some(Shape::Ed25519Sign),
+        Shape::MlDsaVerify { set } => Some(Shape::MlDsaSign { set }),
         _ => None,
     };
     let how = bytes.next();
