@@ -1,19 +1,25 @@
-//! `oarlock records` and Bouncy Castle decrypt what the other has encrypted: FF1 and AES-GCM-SIV. Each test prints
-//! SKIPPED without a JDK of version 17 or later, or without Debian's libbcprov-java.
+//! `oarlock records` and Bouncy Castle decrypt what the other has encrypted: FF1 and AES-GCM-SIV. Keys, signatures and
+//! ciphertexts of ML-DSA and ML-KEM go both ways. Each test prints SKIPPED without a JDK of version 17 or later, or
+//! without a Bouncy Castle that has the algorithms.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::program::peers::has;
 use crate::program::{code, command, stderr};
+use oarlock::keys::{export, generate, import};
+use oarlock::{
+    Accelerator, Input, Job, MlDsaSet, MlDsaVariant, MlKemSet, NonceRule, SigningScheme, VerifyingScheme,
+};
 use tempfile::TempDir;
 
-const JAR: &str = "/usr/share/java/bcprov.jar";
+/// Debian's. Newer ones lie beside the tests.
+const DEBIAN_JAR: &str = "/usr/share/java/bcprov.jar";
 const KEYS: [(&str, &str); 2] = [
     ("aes128", "2b7e151628aed2a6abf7158809cf4f3c"),
     ("aes256", "2b7e151628aed2a6abf7158809cf4f3cef4359d8d580aa4f7f036d6f04fc6a94"),
@@ -180,6 +186,83 @@ fn gcm_siv_is_that_of_bouncy_castle_in_both_directions() {
     }
 }
 
+/// Bouncy Castle writes private keys with their seed and their expanded form.
+#[test]
+fn ml_dsa_keys_and_signatures_go_both_ways() {
+    let Some(java) = BouncyCastle::with_lattices() else { return };
+    let accelerator = Accelerator::builder().engines(["scalar"]).lazy().build().unwrap();
+    let (message, contexts) = (b"message", [&b""[..], b"context"]);
+    let name = |set: MlDsaSet| set.to_string().to_uppercase();
+    let asked: Vec<String> = MlDsaSet::ALL.map(|set| format!("generate\t{}", name(set))).into();
+    let mut asked_again = Vec::new();
+    let mut keys = Vec::new();
+    for (set, pair) in MlDsaSet::ALL.into_iter().zip(java.answer(&asked)) {
+        let (private, public) = pair.split_once('\t').unwrap();
+        let theirs = import::pkcs8_der(&unhex(private)).unwrap();
+        assert_eq!(export::spki_der(&theirs).unwrap(), unhex(public), "{set}");
+        for key in [theirs, generate::ml_dsa(set).unwrap()] {
+            let private = hex(&export::private_pkcs8_der(&key).unwrap());
+            let public = hex(&export::spki_der(&key).unwrap());
+            for context in contexts {
+                let fields = format!("{}\t{}", hex(message), hex(context));
+                let scheme = SigningScheme::ml_dsa(set, MlDsaVariant::Pure, NonceRule::Hedged);
+                let job = Job::sign(scheme, &key, Input::Message(message)).context(context);
+                let signature = hex(accelerator.run_all(&[job]).get(0).unwrap());
+                asked_again.push(format!("sign\t{}\t{private}\t{fields}", name(set)));
+                asked_again.push(format!("verify\t{}\t{public}\t{fields}\t{signature}", name(set)));
+                asked_again.push(format!("verify\t{}\t{public}\t00{fields}\t{signature}", name(set)));
+            }
+            keys.push((set, key));
+        }
+    }
+    let mut answers = java.answer(&asked_again).into_iter();
+    for (set, key) in &keys {
+        for context in contexts {
+            let signature = unhex(&answers.next().unwrap());
+            let scheme = VerifyingScheme::ml_dsa(*set, MlDsaVariant::Pure);
+            let verified = [&message[..], b"another"].map(|message| {
+                let job = Job::verify(scheme, key, Input::Message(message), &signature).context(context);
+                accelerator.run_all(&[job]).get(0).is_ok()
+            });
+            assert_eq!(verified, [true, false], "{set}");
+            assert_eq!(answers.next().as_deref(), Some("01"), "{set}");
+            assert_eq!(answers.next().as_deref(), Some("00"), "{set}, another message");
+        }
+    }
+}
+
+#[test]
+fn ml_kem_keys_and_ciphertexts_go_both_ways() {
+    let Some(java) = BouncyCastle::with_lattices() else { return };
+    let accelerator = Accelerator::builder().engines(["scalar"]).lazy().build().unwrap();
+    let run = |job: Job<'_>| accelerator.run_all(&[job]).get(0).map(<[u8]>::to_vec).unwrap();
+    let name = |set: MlKemSet| set.to_string().to_uppercase();
+    let asked: Vec<String> = MlKemSet::ALL.map(|set| format!("generate\t{}", name(set))).into();
+    let mut asked_again = Vec::new();
+    let mut made = Vec::new();
+    for (set, pair) in MlKemSet::ALL.into_iter().zip(java.answer(&asked)) {
+        let (private, public) = pair.split_once('\t').unwrap();
+        let theirs = import::pkcs8_der(&unhex(private)).unwrap();
+        assert_eq!(export::spki_der(&theirs).unwrap(), unhex(public), "{set}");
+        for key in [theirs, generate::ml_kem(set).unwrap()] {
+            let private = hex(&export::private_pkcs8_der(&key).unwrap());
+            let public = hex(&export::spki_der(&key).unwrap());
+            let answer = run(Job::encapsulate(&key));
+            let (ciphertext, secret) = answer.split_at(set.ciphertext_len());
+            asked_again.push(format!("encapsulate\t{}\t{public}", name(set)));
+            asked_again.push(format!("decapsulate\t{}\t{private}\t{}", name(set), hex(ciphertext)));
+            made.push((set, key, hex(secret)));
+        }
+    }
+    let mut answers = java.answer(&asked_again).into_iter();
+    for (set, key, secret) in &made {
+        let theirs = answers.next().unwrap();
+        let (ciphertext, shared) = theirs.split_once('\t').unwrap();
+        assert_eq!(hex(&run(Job::decapsulate(key, &unhex(ciphertext)))), shared, "{set}");
+        assert_eq!(answers.next().as_ref(), Some(secret), "{set}");
+    }
+}
+
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
 }
@@ -205,6 +288,15 @@ impl Folder {
     }
 }
 
+fn unhex(text: &str) -> Vec<u8> {
+    (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).unwrap()).collect()
+}
+
+/// Where `.ci/setup` puts a newer one than Debian's.
+fn newer_jar() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("bcprov.jar")
+}
+
 fn is_java_17() -> bool {
     let Ok(output) = Command::new("java").arg("-version").output() else { return false };
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -213,10 +305,24 @@ fn is_java_17() -> bool {
 }
 
 /// Java with Bouncy Castle.
-struct BouncyCastle;
+struct BouncyCastle {
+    source: &'static str,
+    jar: PathBuf,
+}
 
 impl BouncyCastle {
     fn find() -> Option<Self> {
+        let jar = newer_jar();
+        let jar = if jar.is_file() { jar } else { PathBuf::from(DEBIAN_JAR) };
+        Self::with("BouncyCastle.java", jar)
+    }
+
+    /// Finds one with ML-KEM and ML-DSA.
+    fn with_lattices() -> Option<Self> {
+        Self::with("Lattice.java", newer_jar())
+    }
+
+    fn with(source: &'static str, jar: PathBuf) -> Option<Self> {
         if !has("java") || !has("javac") {
             return None;
         }
@@ -224,18 +330,19 @@ impl BouncyCastle {
             eprintln!("SKIPPED: Java is older than 17");
             return None;
         }
-        if !Path::new(JAR).is_file() {
-            eprintln!("SKIPPED: {JAR} is not there (libbcprov-java)");
+        if !jar.is_file() {
+            eprintln!("SKIPPED: {} is not there", jar.display());
             return None;
         }
-        Some(Self)
+        Some(Self { source, jar })
     }
 
     /// Returns one answer for each line.
     fn answer(&self, lines: &[String]) -> Vec<String> {
-        let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/java/BouncyCastle.java");
         let mut java = Command::new("java");
-        java.args(["-XX:TieredStopAtLevel=1", "-cp", JAR, source]).stdin(Stdio::piped());
+        java.args(["-XX:TieredStopAtLevel=1", "-cp"]).arg(&self.jar);
+        java.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/java").join(self.source));
+        java.stdin(Stdio::piped());
         let mut child = java.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut stdin = child.stdin.take().unwrap();
         let text = lines.join("\n") + "\n";
