@@ -271,6 +271,10 @@ impl HybridPair {
 
     /// Makes the server's share and the secret for this peer. Both schemes are computed together.
     pub(crate) fn encapsulate(&self, provider: &LoadedProvider) -> Result<EncapsulatedSecret, ProviderError> {
+        if self.has_private {
+            // An ephemeral ML-KEM key is without its public half.
+            return Self::of_peer(self.group, &self.public)?.encapsulate(provider);
+        }
         let group = self.group;
         let (_, peer) = group.split(&self.public, group.ml_kem().public_len())?;
         let ephemeral_key = ephemeral_of_curve(group)?;
@@ -390,6 +394,9 @@ mod tests {
             assert_eq!(made.ciphertext.len(), group.ciphertext_len());
             let secret = client.decapsulate(&provider, &made.ciphertext).unwrap();
             assert_eq!((secret.len(), &secret), (group.secret_len(), &made.secret), "{group:?}");
+            let to_itself = client.encapsulate(&provider).unwrap();
+            let opened = client.decapsulate(&provider, &to_itself.ciphertext).unwrap();
+            assert_eq!(opened, to_itself.secret, "{group:?}");
             // A point begins with 4, and an encapsulation key of a NIST group stands behind it.
             let is_point_first = group.curve().is_some();
             assert!(!is_point_first || client.public[0] == 4 && made.ciphertext[0] == 4, "{group:?}");
