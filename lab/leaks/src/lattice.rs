@@ -91,7 +91,7 @@ impl ExpandedMlDsa {
             let mut rotated = [0; N];
             for (at, value) in polynomial.iter().enumerate() {
                 let to = at + by;
-                rotated[to % N] = if to / N % 2 == 0 { *value } else { -value };
+                rotated[to % N] = if (to / N).is_multiple_of(2) { *value } else { -value };
             }
             rotated
         };
