@@ -292,7 +292,7 @@ fn unhex(text: &str) -> Vec<u8> {
     (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).unwrap()).collect()
 }
 
-/// Where `.ci/setup` puts a newer one than Debian's.
+/// Returns the path at which `.ci/setup` puts a newer one than Debian's.
 fn newer_jar() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("bcprov.jar")
 }
