@@ -69,7 +69,9 @@ fn one_corrupted_lane_fails_seams_random_and_official_cases() {
 fn reports_shapes_that_are_not_offered_as_skipped() {
     let idle = SomeShapes(ScalarEngine::detect().unwrap(), Vec::new());
     let report = official::run(&EngineRunner(&idle));
-    assert_eq!((report.passed(), report.failed()), (0, 0), "{report}");
+    // Some cases of ML-KEM and ML-DSA are of the import of keys, which is no engine's work.
+    let of_imports = findings(&report, "Ml").0;
+    assert_eq!((report.passed(), report.failed()), (of_imports, 0), "{report}");
     assert!(report.to_string().contains("ed25519-verify not offered"));
 }
 
