@@ -5,8 +5,12 @@ use std::process::Command;
 
 use crate::common::{SO_PIN, USER_PIN, module, program, python_program, said, with_store};
 
-/// Failures that are the suite's own: version 0.2.3 calls `C_AsyncGetID` with text where its binding wants bytes.
-const SUITE_FAULTS: [&str; 2] = [
+/// Failures that are the suite's own: version 0.2.3 calls `C_AsyncGetID` with text where its binding wants bytes, and
+/// names the parameter set of a pair in the template of the private key, too, where the standard forbids it.
+const SUITE_FAULTS: [&str; 5] = [
+    "test_ckr_kem.py::TestEncapsulateKeyErrors::test_mechanism_invalid",
+    "test_ckr_kem.py::TestDecapsulateKeyErrors::test_mechanism_invalid",
+    "test_ckr_kem.py::TestDecapsulateKeyErrors::test_garbage_ciphertext",
     "test_ckr_v32_raw.py::TestAsyncErrors::test_async_get_id_no_operation",
     "test_ckr_v32_raw.py::TestAsyncErrors::test_async_get_id_empty_selector",
 ];
