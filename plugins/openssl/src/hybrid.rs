@@ -9,7 +9,7 @@ use std::sync::{PoisonError, RwLock};
 use aws_lc_rs::rand;
 use oarlock::engine_api::{KeyParts, LatticePrivate, LatticePrivateParts, X25519PrivateParts};
 use oarlock::keys::{generate, raw};
-use oarlock::{Curve, Fingerprint, Job, JobError, Key, MlKemSet, SecretBytes};
+use oarlock::{Curve, Fingerprint, Job, JobError, Key, KeyKind, MlKemSet, SecretBytes};
 use zeroize::Zeroizing;
 
 use crate::error::ProviderError;
@@ -135,7 +135,6 @@ pub(crate) struct HybridPair {
     curve: Key,
     /// The share of this pair.
     public: Vec<u8>,
-    has_private: bool,
 }
 
 impl HybridKey {
@@ -159,7 +158,7 @@ impl HybridKey {
 
     pub(crate) fn has(&self, selection: KeySelection) -> bool {
         match self.pair() {
-            Some(pair) => pair.has_private || !selection.private(),
+            Some(pair) => pair.has_private() || !selection.private(),
             None => !selection.keypair(),
         }
     }
@@ -173,7 +172,7 @@ impl HybridKey {
     pub(crate) fn copy_selected(&self, selection: KeySelection) -> Result<Self, ProviderError> {
         let copy = Self::new(&self.provider, self.group);
         match self.pair() {
-            Some(pair) if selection.private() || !pair.has_private && selection.keypair() => {
+            Some(pair) if selection.private() || !pair.has_private() && selection.keypair() => {
                 *copy.pair.write().unwrap_or_else(PoisonError::into_inner) = Some(pair);
             }
             Some(pair) if selection.keypair() => copy.set_public(&pair.public)?,
@@ -205,7 +204,7 @@ impl HybridKey {
         let mut made = ParamList::default();
         if selection.keypair() {
             let pair = self.pair()?;
-            if selection.private() && pair.has_private {
+            if selection.private() && pair.has_private() {
                 return None;
             }
             made.octets(name::PUBLIC, &pair.public);
@@ -246,7 +245,7 @@ impl HybridPair {
         let (of_ml_kem, of_curve) = cut(&answers, group.ml_kem().public_len())?;
         let of_curve = curve.ec_public().map_or(of_curve, |(_, point)| point);
         let public = group.join(of_ml_kem, of_curve);
-        Ok(Self { group, ml_kem, curve, public, has_private: true })
+        Ok(Self { group, ml_kem, curve, public })
     }
 
     /// Checks the share of a peer.
@@ -258,7 +257,7 @@ impl HybridPair {
             None if is_of_small_order(of_curve) => return Err(JobError::SmallOrderPeer.into()),
             None => raw::x25519_public(of_curve)?,
         };
-        Ok(Self { group, ml_kem, curve, public: share.to_vec(), has_private: false })
+        Ok(Self { group, ml_kem, curve, public: share.to_vec() })
     }
 
     pub(crate) fn group(&self) -> KemGroup {
@@ -266,12 +265,12 @@ impl HybridPair {
     }
 
     pub(crate) fn has_private(&self) -> bool {
-        self.has_private
+        matches!(self.ml_kem.kind(), KeyKind::MlKemPrivate(_))
     }
 
     /// Makes the server's share and the secret for this peer. Both schemes are computed together.
     pub(crate) fn encapsulate(&self, provider: &LoadedProvider) -> Result<EncapsulatedSecret, ProviderError> {
-        if self.has_private {
+        if self.has_private() {
             // An ephemeral ML-KEM key is without its public half.
             return Self::of_peer(self.group, &self.public)?.encapsulate(provider);
         }
