@@ -49,7 +49,7 @@ pub enum WireError {
     /// A field is set that another field makes meaningless.
     #[error("{what} is set, and has no meaning with {with}")]
     Unused {
-        /// The field.
+        /// The field that has no meaning.
         what: &'static str,
         /// The value of the other field.
         with: &'static str,
