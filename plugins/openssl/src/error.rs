@@ -4,6 +4,7 @@ use std::ffi::{CStr, c_uint};
 
 use oarlock::JobError;
 use oarlock::keys::KeyError;
+use oarlock::tls_groups::ShareError;
 use oarlock_wire::PoolError;
 
 /// The setting without which HAProxy sets RLIMIT_NPROC to zero at its start. Users other than root then get no threads.
@@ -32,6 +33,8 @@ pub(crate) enum ProviderError {
     Key(#[from] KeyError),
     #[error(transparent)]
     Job(#[from] JobError),
+    #[error(transparent)]
+    Share(#[from] ShareError),
     #[error("cryptoserver: {0}")]
     Service(#[from] PoolError),
     #[error("key {0:?} lives in a cryptoserver: set mode = service")]
@@ -69,7 +72,7 @@ impl ProviderError {
         match self {
             Self::Setting { .. } | Self::NoService(_) => 1,
             Self::Digest(_) | Self::Unsupported { .. } => 2,
-            Self::Parameter { .. } | Self::NotInitialised | Self::OutputTooSmall { .. } => 3,
+            Self::Parameter { .. } | Self::Share(_) | Self::NotInitialised | Self::OutputTooSmall { .. } => 3,
             Self::NoKey | Self::Key(_) | Self::Reference(_) => 4,
             Self::Job(_) | Self::Fallback => 5,
             Self::Service(_) => 6,

@@ -5,11 +5,17 @@ use zeroize::Zeroizing;
 
 use crate::error::ProviderError;
 use crate::ffi::libcrypto::params::ParamReader;
-use crate::hybrid::{EncapsulatedSecret, HybridKey, HybridPair};
+use crate::hybrid::{HybridKey, HybridPair};
 use crate::provider::LoadedProvider;
 
 /// Random bytes that a program gives an encapsulation for tests. `core_names.h`.
 const IKME: &std::ffi::CStr = c"ikme";
+
+/// The results of an encapsulation.
+pub(crate) struct EncapsulatedSecret {
+    pub(crate) ciphertext: Vec<u8>,
+    pub(crate) secret: Zeroizing<Vec<u8>>,
+}
 
 /// A context of a KEM.
 #[derive(Clone)]
@@ -73,7 +79,7 @@ impl KemContext {
     pub(crate) fn output_lens(&self) -> Result<(usize, usize), ProviderError> {
         Ok(match self.key_or_error()? {
             KemKey::MlKem(key) => (ml_kem_set(key)?.ciphertext_len(), MlKemSet::SECRET_LEN),
-            KemKey::Hybrid(pair) => (pair.group().ciphertext_len(), pair.group().secret_len()),
+            KemKey::Hybrid(pair) => (pair.group().server_share_len(), pair.group().secret_len()),
         })
     }
 

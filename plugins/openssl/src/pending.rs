@@ -4,7 +4,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-use oarlock::{Answers, JobError, PendingAnswer, PendingAnswers};
+use oarlock::{PendingAnswer, PendingAnswers};
 use oarlock_ffi::EventDescriptor;
 use oarlock_wire::PendingJob;
 use zeroize::Zeroizing;
@@ -24,7 +24,7 @@ impl PendingOperation {
     pub(crate) fn wait(self) -> Result<Zeroizing<Vec<u8>>, ProviderError> {
         match self {
             Self::Local(answer) => Ok(answer.wait()?),
-            Self::Together(answers) => joined(&answers.wait()),
+            Self::Together(answers) => Ok(answers.wait().joined()?),
             Self::Service(pending) => Ok(Zeroizing::new(pending.wait()?.expose().to_vec())),
         }
     }
@@ -47,7 +47,7 @@ impl PendingOperation {
             Self::Together(answers) => {
                 let waker = Waker::from(Arc::clone(event));
                 match Pin::new(answers).poll(&mut Context::from_waker(&waker)) {
-                    Poll::Ready(answers) => Some(joined(&answers)),
+                    Poll::Ready(answers) => Some(answers.joined().map_err(ProviderError::from)),
                     Poll::Pending => None,
                 }
             }
@@ -57,11 +57,4 @@ impl PendingOperation {
             },
         }
     }
-}
-
-/// Returns the answers one behind the other, or the first error.
-pub(crate) fn joined(answers: &Answers) -> Result<Zeroizing<Vec<u8>>, ProviderError> {
-    let parts = answers.iter().collect::<Result<Vec<_>, JobError>>()?;
-    // Allocated once, so that no copy of a secret stays behind.
-    Ok(Zeroizing::new(parts.concat()))
 }

@@ -20,7 +20,7 @@ use crate::error::{INSECURE_FORK, ProviderError};
 use crate::ffi::libcrypto::async_job::{AsyncJobs, JobFibre};
 use crate::ffi::libcrypto::core::CoreHandle;
 use crate::ffi::libcrypto::fallback::FallbackProvider;
-use crate::pending::{PendingOperation, joined};
+use crate::pending::PendingOperation;
 
 /// A loaded provider. Clones share its state.
 #[derive(Clone)]
@@ -166,12 +166,12 @@ impl LoadedProvider {
         let fibre = self.0.async_jobs.current();
         let engines = self.engines(fibre.is_some())?;
         let Some(fibre) = fibre else {
-            return match joined(&engines.submit_many(jobs, SubmitOptions::default()).wait()) {
-                Err(ProviderError::Job(JobError::NoThreads { .. })) => {
+            return match engines.submit_many(jobs, SubmitOptions::default()).wait().joined() {
+                Err(JobError::NoThreads { .. }) => {
                     warn_without_threads(ALONE);
-                    joined(&engines.run_all(jobs))
+                    Ok(engines.run_all(jobs).joined()?)
                 }
-                answer => answer,
+                answer => Ok(answer?),
             };
         };
         let options = SubmitOptions::default().with_never_on_caller_thread(true);

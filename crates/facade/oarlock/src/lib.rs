@@ -103,6 +103,7 @@
 //! | [`accelerator`](Accelerator) | the entry point: self-tested engines joined to the dispatcher |
 //! | `schemes` | padding, encodings and nonces: a job becomes a raw operation, and its raw result an answer |
 //! | [`digest_chain`](DigestChain) | the digest of one long message, piece by piece |
+//! | [`tls_groups`] | ephemeral keys of TLS 1.3, and their hybrids with ML-KEM, as jobs that wait together |
 //! | `threshold` | RSA signatures by shares of a key; only with the feature `threshold` |
 //! | `selftest` | known answers for every shape, and sample workloads made from them |
 //! | `detect`, [`calibrate`](CostFit) | the engines of this machine, and what they cost |
@@ -131,6 +132,7 @@ mod schemes;
 mod selftest;
 #[cfg(feature = "threshold")]
 pub mod threshold;
+pub mod tls_groups;
 
 pub use accelerator::{
     Accelerator, AcceleratorBuilder, AnswerBytes, Answers, BuildError, Diagnostics, EngineReport,

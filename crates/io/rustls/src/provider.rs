@@ -4,13 +4,14 @@ use std::fmt;
 use std::sync::Arc;
 
 use oarlock::Accelerator;
+use oarlock::tls_groups::Group;
 use rustls::Error;
 use rustls::crypto::aws_lc_rs::{default_provider, kx_group};
 use rustls::crypto::{CryptoProvider, KeyProvider};
 use rustls::pki_types::PrivateKeyDer;
 use rustls::sign::SigningKey;
 
-use crate::exchange::{HybridCurve, HybridGroup, X25519Group};
+use crate::exchange::JobKxGroup;
 use crate::sign::signing_key_from_der;
 use crate::verify;
 
@@ -46,15 +47,14 @@ use crate::verify;
 #[must_use]
 pub fn provider(accelerator: &Accelerator) -> CryptoProvider {
     let base = default_provider();
-    let hybrid = |curve| -> &'static HybridGroup {
-        Box::leak(Box::new(HybridGroup { accelerator: accelerator.clone(), curve }))
+    let group = |group| -> &'static JobKxGroup {
+        Box::leak(Box::new(JobKxGroup { accelerator: accelerator.clone(), group }))
     };
-    let x25519: &'static X25519Group = Box::leak(Box::new(X25519Group(accelerator.clone())));
     CryptoProvider {
         kx_groups: vec![
-            hybrid(HybridCurve::X25519),
-            hybrid(HybridCurve::P256),
-            x25519,
+            group(Group::X25519MlKem768),
+            group(Group::SecP256r1MlKem768),
+            group(Group::X25519),
             kx_group::SECP256R1,
             kx_group::SECP384R1,
         ],

@@ -79,6 +79,16 @@ impl Answers {
         (0..self.len()).map(|index| self.get(index))
     }
 
+    /// Returns the answers one behind the other.
+    ///
+    /// # Errors
+    /// The first error among the jobs.
+    pub fn joined(&self) -> Result<AnswerBytes, JobError> {
+        let parts = self.iter().collect::<Result<Vec<_>, _>>()?;
+        // Allocated once, so that no copy of a secret stays behind.
+        Ok(AnswerBytes::new(parts.concat()))
+    }
+
     pub(super) fn refuse(&mut self, index: usize, error: JobError) {
         self.results[index] = Err(error);
     }

@@ -1,3 +1,4 @@
+use oarlock::MlKemSet;
 use rustls::crypto::aws_lc_rs::kx_group;
 
 use super::*;
@@ -6,9 +7,11 @@ fn accelerator() -> Accelerator {
     Accelerator::builder().engines(["scalar"]).lazy().build().unwrap()
 }
 
-fn hybrid(curve: HybridCurve) -> HybridGroup {
-    HybridGroup { accelerator: accelerator(), curve }
+fn ours(group: Group) -> JobKxGroup {
+    JobKxGroup { accelerator: accelerator(), group }
 }
+
+const HYBRIDS: [Group; 2] = [Group::X25519MlKem768, Group::SecP256r1MlKem768];
 
 /// The group of AWS-LC with the same name.
 fn theirs(group: NamedGroup) -> &'static dyn SupportedKxGroup {
@@ -16,12 +19,8 @@ fn theirs(group: NamedGroup) -> &'static dyn SupportedKxGroup {
     *all.iter().find(|found| found.name() == group).unwrap()
 }
 
-fn our_groups() -> [Box<dyn SupportedKxGroup>; 3] {
-    [
-        Box::new(X25519Group(accelerator())),
-        Box::new(hybrid(HybridCurve::X25519)),
-        Box::new(hybrid(HybridCurve::P256)),
-    ]
+fn our_groups() -> [JobKxGroup; 3] {
+    [Group::X25519, Group::X25519MlKem768, Group::SecP256r1MlKem768].map(ours)
 }
 
 #[test]
@@ -41,10 +40,11 @@ fn every_group_agrees_with_aws_lc() {
 
 #[test]
 fn the_curve_of_a_hybrid_agrees_alone() {
-    for curve in [HybridCurve::X25519, HybridCurve::P256] {
-        let client = hybrid(curve).start().unwrap();
+    assert!(ours(Group::X25519).start().unwrap().hybrid_component().is_none());
+    for (group, curve) in HYBRIDS.into_iter().zip([NamedGroup::X25519, NamedGroup::secp256r1]) {
+        let client = ours(group).start().unwrap();
         let (name, share) = client.hybrid_component().unwrap();
-        assert_eq!(name, curve.name());
+        assert_eq!(name, curve);
         let server = theirs(name).start_and_complete(share).unwrap();
         let secret = client.complete_hybrid_component(&server.pub_key).unwrap();
         assert_eq!(secret.secret_bytes(), server.secret.secret_bytes());
@@ -54,7 +54,7 @@ fn the_curve_of_a_hybrid_agrees_alone() {
 /// Both halves wait together: a server that computed them one after the other would submit twice.
 #[test]
 fn both_halves_are_one_set_of_jobs() {
-    let ours = hybrid(HybridCurve::X25519);
+    let ours = ours(Group::X25519MlKem768);
     let jobs = |before: u64| ours.accelerator.counters().submitted - before;
     let client = ours.start().unwrap();
     assert_eq!(jobs(0), 2, "two keys");
@@ -87,64 +87,31 @@ fn shares_of_another_length_are_the_peers_fault() {
 /// The other half is valid in every case.
 #[test]
 fn one_invalid_half_is_enough() {
-    for curve in [HybridCurve::X25519, HybridCurve::P256] {
-        let ours = hybrid(curve);
+    for group in HYBRIDS {
+        let ours = ours(group);
         let client = theirs(ours.name()).start().unwrap();
-        let (post_quantum, classical) = curve.split(client.pub_key(), ML_KEM.public_len()).unwrap();
-        let with = |post_quantum: &[u8], classical: &[u8]| {
-            ours.start_and_complete(&curve.joined(post_quantum, classical))
-        };
-        with(post_quantum, classical).unwrap();
-        // Zeros are a point of small order of X25519, and no point on P-256. P-256 has the point at infinity as one byte
-        // only.
-        let zeros = vec![0; curve.share_len()];
-        assert_eq!(with(post_quantum, &zeros).err(), Some(INVALID_SHARE), "{curve:?}");
-        // The first coefficient is 4,095, above q.
-        let mut beyond = post_quantum.to_vec();
+        let (ml_kem, curve) = group.split_client_share(client.pub_key()).unwrap();
+        let with = |ml_kem: &[u8], curve: &[u8]| ours.start_and_complete(&group.join(ml_kem, curve));
+        with(ml_kem, curve).unwrap();
+        // A point of small order of X25519, and no point on P-256.
+        let zeros = vec![0; curve.len()];
+        assert_eq!(with(ml_kem, &zeros).err(), Some(INVALID_SHARE), "{group:?}");
+        // The first coefficient is 4095, above q.
+        let mut beyond = ml_kem.to_vec();
         beyond[..2].copy_from_slice(&[0xff, 0x0f]);
-        assert_eq!(with(&beyond, classical).err(), Some(INVALID_SHARE), "{curve:?}");
-        assert_eq!(with(&beyond, &zeros).err(), Some(INVALID_SHARE), "{curve:?}");
+        assert_eq!(with(&beyond, curve).err(), Some(INVALID_SHARE), "{group:?}");
 
-        let ciphertext = vec![7; ML_KEM.ciphertext_len()];
-        let answer = curve.joined(&ciphertext, &zeros);
-        assert_eq!(ours.start().unwrap().complete(&answer).err(), Some(INVALID_SHARE), "{curve:?}");
+        let ciphertext = vec![7; MlKemSet::MlKem768.ciphertext_len()];
+        let answer = group.join(&ciphertext, &zeros);
+        assert_eq!(ours.start().unwrap().complete(&answer).err(), Some(INVALID_SHARE), "{group:?}");
         // Every ciphertext gives a secret, which is not the other side's. FIPS 203 6.3.
-        ours.start().unwrap().complete(&curve.joined(&ciphertext, classical)).unwrap();
-    }
-}
-
-/// q itself is the smallest coefficient that is refused, and q - 1 the largest that passes.
-#[test]
-fn coefficients_of_the_encapsulation_key_are_below_q() {
-    let ours = hybrid(HybridCurve::X25519);
-    let client = theirs(ours.name()).start().unwrap();
-    for (coefficient, is_valid) in [(3_328_u16, true), (3_329, false)] {
-        // The last of 768: its 12 bits are the upper half of a byte, and the byte behind it.
-        let mut share = client.pub_key().to_vec();
-        let end = ML_KEM.public_len() - 32;
-        let [high, low] = (coefficient << 4).to_be_bytes();
-        share[end - 2] = share[end - 2] & 0x0f | low;
-        share[end - 1] = high;
-        let answer = ours.start_and_complete(&share);
-        assert_eq!(answer.is_ok(), is_valid, "{coefficient}");
-        assert!(is_valid || answer.err() == Some(INVALID_SHARE), "{coefficient}");
-    }
-}
-
-#[test]
-fn points_off_the_curve_are_the_peers_fault() {
-    let ours = hybrid(HybridCurve::P256);
-    let client = theirs(ours.name()).start().unwrap();
-    for change in [0, 1, P256_POINT_LEN - 1] {
-        let mut share = client.pub_key().to_vec();
-        share[change] ^= 1;
-        assert_eq!(ours.start_and_complete(&share).err(), Some(INVALID_SHARE), "byte {change}");
+        ours.start().unwrap().complete(&group.join(&ciphertext, curve)).unwrap();
     }
 }
 
 #[test]
 fn small_orders_are_the_peers_fault() {
-    let ours = X25519Group(accelerator());
+    let ours = ours(Group::X25519);
     assert_eq!(ours.start_and_complete(&[0; 32]).err(), Some(INVALID_SHARE));
     assert_eq!(ours.start().unwrap().complete(&[0; 32]).err(), Some(INVALID_SHARE));
 }

@@ -2,17 +2,19 @@
 
 use std::ffi::{c_int, c_void};
 
+use oarlock::tls_groups::Group;
+
 use super::{describe, dispatch, entry, report_result};
 use crate::error::ProviderError;
 use crate::ffi::libcrypto::abi::{OsslDispatch, OsslParam, StaticTable, keymgmt, kind};
 use crate::ffi::libcrypto::params::{Callback, ParamReader, ParamWriter};
-use crate::hybrid::{HybridKey, KemGroup};
+use crate::hybrid::HybridKey;
 use crate::key::{KeySelection, name};
 use crate::provider::LoadedProvider;
 
 /// A group as a type, for functions that have no key as an argument.
 trait GroupMarker {
-    const GROUP: KemGroup;
+    const GROUP: Group;
 }
 
 struct X25519MlKem768;
@@ -20,13 +22,13 @@ struct SecP256r1MlKem768;
 struct SecP384r1MlKem1024;
 
 impl GroupMarker for X25519MlKem768 {
-    const GROUP: KemGroup = KemGroup::X25519MlKem768;
+    const GROUP: Group = Group::X25519MlKem768;
 }
 impl GroupMarker for SecP256r1MlKem768 {
-    const GROUP: KemGroup = KemGroup::SecP256r1MlKem768;
+    const GROUP: Group = Group::SecP256r1MlKem768;
 }
 impl GroupMarker for SecP384r1MlKem1024 {
-    const GROUP: KemGroup = KemGroup::SecP384r1MlKem1024;
+    const GROUP: Group = Group::SecP384r1MlKem1024;
 }
 
 macro_rules! keymgmt_table {
@@ -79,7 +81,7 @@ type OwnedKey = Option<Box<HybridKey>>;
 /// A key that is being generated, or an empty one for the share of the peer.
 struct HybridGeneration {
     provider: LoadedProvider,
-    group: KemGroup,
+    group: Group,
     selection: KeySelection,
 }
 

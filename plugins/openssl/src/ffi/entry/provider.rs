@@ -2,6 +2,7 @@
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 
+use oarlock::tls_groups::Group;
 use oarlock_ffi::print_line;
 
 use super::decoder::FamilyDecoders;
@@ -17,6 +18,7 @@ use crate::ffi::libcrypto::abi::{
 };
 use crate::ffi::libcrypto::core::CoreHandle;
 use crate::ffi::libcrypto::params::{Callback, ParamList, ParamReader, ParamWriter};
+use crate::hybrid::security_bits;
 use crate::provider::LoadedProvider;
 
 /// The property that selects these algorithms, as in `default_properties = ?provider=oarlock`.
@@ -344,9 +346,9 @@ const GROUPS: [TlsGroup; 8] = [
     TlsGroup::of_curve("P-256", "prime256v1", "EC", 0x17, 128),
     TlsGroup::of_curve("secp384r1", "secp384r1", "EC", 0x18, 192),
     TlsGroup::of_curve("P-384", "secp384r1", "EC", 0x18, 192),
-    TlsGroup::of_kem("X25519MLKEM768", 0x11EC, 192),
-    TlsGroup::of_kem("SecP256r1MLKEM768", 0x11EB, 192),
-    TlsGroup::of_kem("SecP384r1MLKEM1024", 0x11ED, 256),
+    TlsGroup::of_kem(Group::X25519MlKem768),
+    TlsGroup::of_kem(Group::SecP256r1MlKem768),
+    TlsGroup::of_kem(Group::SecP384r1MlKem1024),
 ];
 
 /// A TLS signature scheme.
@@ -559,7 +561,9 @@ impl TlsGroup {
         Self { name, internal, algorithm, id, security_bits, is_kem: false }
     }
 
-    const fn of_kem(name: &'static str, id: c_int, security_bits: c_int) -> Self {
+    const fn of_kem(group: Group) -> Self {
+        let (name, security_bits) = (group.name(), security_bits(group) as c_int);
+        let id = group.code_point() as c_int;
         Self { name, internal: name, algorithm: name, id, security_bits, is_kem: true }
     }
 
