@@ -100,7 +100,14 @@ impl KemContext {
     pub(crate) fn decapsulate(&self, ciphertext: &[u8]) -> Result<Zeroizing<Vec<u8>>, ProviderError> {
         match self.key_or_error()? {
             KemKey::Hybrid(pair) => pair.decapsulate(&self.provider, ciphertext),
-            KemKey::MlKem(key) => self.provider.run(&Job::decapsulate(key, ciphertext)),
+            KemKey::MlKem(key) => {
+                let len = ml_kem_set(key)?.ciphertext_len();
+                if ciphertext.len() != len {
+                    let expected = format!("{len} bytes, found {}", ciphertext.len());
+                    return Err(ProviderError::Parameter { what: "ciphertext", expected });
+                }
+                self.provider.run(&Job::decapsulate(key, ciphertext))
+            }
         }
     }
 

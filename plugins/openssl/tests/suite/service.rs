@@ -8,6 +8,7 @@ use crate::common::{self, KEYS, TestDirectory, configuration, program};
 use crate::conformance;
 use crate::filter::{self, ForbiddenCall, forbid};
 use crate::lives;
+use crate::post_quantum;
 
 /// Makes a directory whose provider uses a cryptoserver, which holds a key of every type under its own name.
 fn start_with_keys() -> Option<(TestDirectory, CryptoServer)> {
@@ -109,6 +110,31 @@ fn a_cryptoserver_works_with_forks_threads_and_contexts() {
 fn jobs_pause_for_the_cryptoserver() {
     let Some((dir, _server)) = start_with_keys() else { return };
     conformance::async_jobs(&dir);
+}
+
+#[test]
+fn held_post_quantum_keys_sign_and_decapsulate() {
+    let Some((dir, mut server)) = start_with_keys() else { return };
+    server.stop();
+    for (name, algorithm) in [("kem", "ML-KEM-768"), ("mldsa", "ML-DSA-65")] {
+        dir.openssl(&format!("genpkey -algorithm {algorithm} -out {name}")).ok();
+        server.hold(&dir, name, name);
+        server.reference(&dir, name, name, &format!("{name}.ref"));
+    }
+    server.begin();
+    post_quantum::keys::jobs(&dir, &["oarlock:kem", "oarlock:mldsa"]);
+    let metrics = server.metrics();
+    for operation in ["ml-kem-768-decaps", "ml-dsa-65-sign"] {
+        assert!(metrics.contains(operation), "{operation}: {metrics}");
+    }
+    // The references name the same keys, which never leave.
+    post_quantum::keys::jobs(&dir, &["kem.ref", "mldsa.ref"]);
+    for name in ["kem", "mldsa"] {
+        dir.openssl(&format!("pkey -in oarlock:{name} -pubout -out held.pub")).ok();
+        dir.openssl(&format!("pkey -in {name} -pubout -out {name}.pub")).ok();
+        assert_eq!(dir.read("held.pub"), dir.read(&format!("{name}.pub")), "{name}");
+        dir.openssl(&format!("pkey -in oarlock:{name} -out leaked")).failed();
+    }
 }
 
 #[test]

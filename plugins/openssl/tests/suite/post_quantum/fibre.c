@@ -1,5 +1,6 @@
 /* ML-KEM, ML-DSA and the groups that join ML-KEM with a curve, within an ASYNC_JOB and without.
- * Usage: fibre CONFIGURATION. Ends with 0 where all was as it should be, else says what was not. */
+ * Usage: fibre CONFIGURATION [URI...]. With URIs, those of a key of ML-KEM-768 and one of ML-DSA-65, these keys are
+ * used. Ends with 0 where all was as it should be, else says what was not. */
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +23,11 @@ extern int EVP_PKEY_encapsulate_init(Handle, Handle);
 extern int EVP_PKEY_encapsulate(Handle, unsigned char *, size_t *, unsigned char *, size_t *);
 extern int EVP_PKEY_decapsulate_init(Handle, Handle);
 extern int EVP_PKEY_decapsulate(Handle, unsigned char *, size_t *, const unsigned char *, size_t);
+extern Handle OSSL_STORE_open_ex(const char *, Handle, const char *, Handle, Handle, Handle, Handle, Handle);
+extern Handle OSSL_STORE_load(Handle);
+extern Handle OSSL_STORE_INFO_get1_PKEY(Handle);
+extern void OSSL_STORE_INFO_free(Handle);
+extern int OSSL_STORE_close(Handle);
 extern Handle EVP_MD_CTX_new(void);
 extern void EVP_MD_CTX_free(Handle);
 extern int EVP_DigestSignInit_ex(Handle, Handle *, const char *, Handle, const char *, Handle, Handle);
@@ -48,6 +54,8 @@ static void expect(int is_so, const char *what, const char *name) {
 struct work {
     Handle context;
     const char *name;
+    /* Where the private key is, or NULL for a new one. */
+    const char *uri;
 };
 
 static Handle generate(struct work *work) {
@@ -59,13 +67,26 @@ static Handle generate(struct work *work) {
     return key;
 }
 
+static Handle private_key(struct work *work) {
+    if (work->uri == NULL) return generate(work);
+    Handle store = OSSL_STORE_open_ex(work->uri, work->context, NULL, NULL, NULL, NULL, NULL, NULL);
+    expect(store != NULL, "the URI is opened", work->uri);
+    Handle information = OSSL_STORE_load(store);
+    expect(information != NULL, "something is there", work->uri);
+    Handle key = OSSL_STORE_INFO_get1_PKEY(information);
+    expect(key != NULL, "it is a key", work->uri);
+    OSSL_STORE_INFO_free(information);
+    OSSL_STORE_close(store);
+    return key;
+}
+
 /* Encapsulates for a key and decapsulates, and gives both wrong inputs. */
 static int kem(void *argument) {
     struct work *work = *(struct work **)argument;
     const char *name = work->name;
     unsigned char ciphertext[2048], secret[128], other[128], *public = NULL;
     size_t len = sizeof ciphertext, secret_len = sizeof secret, other_len = sizeof other;
-    Handle key = generate(work);
+    Handle key = private_key(work);
     size_t public_len = EVP_PKEY_get1_encoded_public_key(key, &public);
     expect(public_len > 0, "it has a public key", name);
     Handle peer = generate(work);
@@ -112,7 +133,7 @@ static int sign(void *argument) {
     static const unsigned char message[] = "a message";
     unsigned char signature[5000];
     size_t len = sizeof signature;
-    Handle key = generate(work);
+    Handle key = private_key(work);
     Handle signing = EVP_MD_CTX_new(), verifying = EVP_MD_CTX_new();
     expect(EVP_DigestSignInit_ex(signing, NULL, NULL, work->context, NULL, key, NULL) == 1, "a signature begins", name);
     expect(EVP_DigestSign(signing, signature, &len, message, sizeof message) == 1, "it ends", name);
@@ -145,25 +166,35 @@ static int as_job(int (*function)(void *), struct work *work) {
     return pauses;
 }
 
+/* Does work alone and as a job. Returns how often the job paused. */
+static int both_ways(int (*function)(void *), struct work *work) {
+    function(&work);
+    return as_job(function, work);
+}
+
 int main(int count, char **arguments) {
     static const char *kems[] = {"X25519MLKEM768", "SecP256r1MLKEM768", "SecP384r1MLKEM1024",
                                  "ML-KEM-512", "ML-KEM-768", "MLKEM1024"};
     static const char *signatures[] = {"ML-DSA-44", "MLDSA65", "2.16.840.1.101.3.4.3.19"};
-    expect(count == 2, "CONFIGURATION", "usage");
-    struct work work = {OSSL_LIB_CTX_new(), NULL};
+    expect(count == 2 || count == 4, "CONFIGURATION [URI URI]", "usage");
+    struct work work = {OSSL_LIB_CTX_new(), NULL, NULL};
     expect(OSSL_LIB_CTX_load_config(work.context, arguments[1]) == 1, "the configuration is loaded", arguments[1]);
-    struct work *lent = &work;
     int pauses = 0;
     for (int round = 0; round < 5; round++) {
+        if (count == 4) {
+            work.name = "ML-KEM-768", work.uri = arguments[2];
+            pauses += both_ways(kem, &work);
+            work.name = "ML-DSA-65", work.uri = arguments[3];
+            pauses += both_ways(sign, &work);
+            continue;
+        }
         for (size_t i = 0; i < sizeof kems / sizeof *kems; i++) {
             work.name = kems[i];
-            kem(&lent);
-            pauses += as_job(kem, &work);
+            pauses += both_ways(kem, &work);
         }
         for (size_t i = 0; i < sizeof signatures / sizeof *signatures; i++) {
             work.name = signatures[i];
-            sign(&lent);
-            pauses += as_job(sign, &work);
+            pauses += both_ways(sign, &work);
         }
     }
     expect(pauses > 0, "jobs pause", "all");

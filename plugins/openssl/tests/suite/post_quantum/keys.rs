@@ -185,8 +185,9 @@ fn forms(dir: &TestDirectory, algorithm: &str) {
     }
 }
 
-/// Runs ML-KEM, ML-DSA and the groups within jobs of `ASYNC_JOB`, whose stacks have 32 KiB, and without.
-pub fn jobs(dir: &TestDirectory) {
+/// Runs ML-KEM, ML-DSA and the groups within jobs of `ASYNC_JOB`, whose stacks have 32 KiB, and without. The keys are
+/// new, or an ML-KEM-768 and an ML-DSA-65 key at two URIs.
+pub fn jobs(dir: &TestDirectory, uris: &[&str]) {
     if program("cc").is_none() {
         return;
     }
@@ -195,5 +196,5 @@ pub fn jobs(dir: &TestDirectory) {
     let mut build = Command::new("cc");
     build.args(["-O1", "-Wall", "-Werror", "-o"]).arg(&built).arg(source).arg("-l:libcrypto.so.3");
     ProgramResult::from_command(&mut build).ok();
-    ProgramResult::from_command(dir.plain_command(built).arg("openssl.cnf")).ok();
+    ProgramResult::from_command(dir.plain_command(built).arg("openssl.cnf").args(uris)).ok();
 }
