@@ -12,9 +12,14 @@ use zeroize::Zeroizing;
 
 use crate::error::ProviderError;
 use crate::ffi::libcrypto::params::{ParamList, ParamReader, ParamWriter};
-use crate::kem::EncapsulatedSecret;
 use crate::parameters::{KeySelection, name};
 use crate::provider::LoadedProvider;
+
+/// The results of an encapsulation.
+pub(crate) struct EncapsulatedSecret {
+    pub(crate) ciphertext: Vec<u8>,
+    pub(crate) secret: Zeroizing<Vec<u8>>,
+}
 
 /// A key of the group's key manager. It starts empty; libssl fills it with the peer's share, or generates it.
 pub(crate) struct HybridKey {

@@ -5,17 +5,11 @@ use zeroize::Zeroizing;
 
 use crate::error::ProviderError;
 use crate::ffi::libcrypto::params::ParamReader;
-use crate::hybrid::{HybridKey, HybridPair};
+use crate::hybrid::{EncapsulatedSecret, HybridKey, HybridPair};
 use crate::provider::LoadedProvider;
 
 /// Random bytes that a program gives an encapsulation for tests. `core_names.h`.
 const IKME: &std::ffi::CStr = c"ikme";
-
-/// The results of an encapsulation.
-pub(crate) struct EncapsulatedSecret {
-    pub(crate) ciphertext: Vec<u8>,
-    pub(crate) secret: Zeroizing<Vec<u8>>,
-}
 
 /// A context of a KEM.
 #[derive(Clone)]

@@ -287,7 +287,7 @@ impl ClientShare {
         self.group
     }
 
-    /// Reads and checks a share. Whatever is wrong with it is found here, so the jobs of the answer cannot fail because
+    /// Reads and checks a share. Every fault of it is found here, so the jobs of the answer cannot fail because
     /// of the peer. The check of ML-KEM needs 20 KB of stack.
     ///
     /// # Errors
