@@ -19,8 +19,8 @@ use crate::hash::sha512::LaneSha512;
 use crate::hash::{self, ChainBytes, HashEnding, streams};
 use crate::records::{self, RecordPart, RecordRef};
 use crate::rsa::{self, RsaLeaf};
-use crate::simd::{BlockSimd, Cpu, ShaSimd, Simd, UnzipSimd};
-use crate::{aes, chacha};
+use crate::simd::{BlockSimd, Cpu, ShaSimd, ShortSimd, Simd, UnzipSimd};
+use crate::{aes, chacha, ml_kem};
 
 /// Kernels of public-key operations.
 pub(crate) trait OperationKernels: Debug + Send + Sync {
@@ -112,6 +112,24 @@ impl<S: FieldSimd + CurvesSimd> OperationKernels for EllipticKernels<S> {
             _ => return Err(not_offered(shape)),
         }
         simd.clear_registers();
+        Ok(())
+    }
+}
+
+/// ML-KEM.
+#[derive(Debug)]
+pub(crate) struct LatticeKernels<S>(pub(crate) S);
+
+impl<S: ShortSimd> OperationKernels for LatticeKernels<S> {
+    fn run(
+        &self,
+        _tables: &VerifyTableCache,
+        shape: Shape,
+        operations: &[Operation<'_>],
+        out: &mut Outcomes,
+    ) -> Result<(), EngineFault> {
+        ml_kem::run(self.0, shape, operations, out);
+        self.0.clear_registers();
         Ok(())
     }
 }

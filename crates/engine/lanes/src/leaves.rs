@@ -9,7 +9,7 @@ use crate::ecdsa::CurvesSimd;
 use crate::hash::{self, streams};
 use crate::kernels::{
     AesKernels, ChaChaKernels, CipherKernels, DesKernels, EllipticKernels, HashKernels, LaneHashes,
-    OperationKernels, RecordKernels, RsaKernels, StreamHashes,
+    LatticeKernels, OperationKernels, RecordKernels, RsaKernels, StreamHashes,
 };
 use crate::rsa::{self, RsaLeaf};
 #[cfg(any(target_arch = "x86_64", feature = "portable"))]
@@ -18,10 +18,10 @@ use crate::simd::doubles::DoubleLeaf;
 use crate::simd::{AesSimd, Avx2Simd, FmaSimd, IfmaSimd, ShaNiSimd, VaesSimd, VaesYmmSimd};
 #[cfg(target_arch = "aarch64")]
 use crate::simd::{ArmAesSimd, NeonSimd};
-use crate::simd::{BlockSimd, Cpu, Leaf, ShaSimd, Simd, UnzipSimd};
+use crate::simd::{BlockSimd, Cpu, Leaf, ShaSimd, ShortSimd, Simd, UnzipSimd};
 #[cfg(feature = "portable")]
 use crate::simd::{PortableFma, PortableSimd};
-use crate::{aes, chacha, des};
+use crate::{aes, chacha, des, ml_kem};
 
 /// Lists the rows of a family.
 macro_rules! rows {
@@ -42,6 +42,10 @@ const RSA: LeafRows<dyn OperationKernels> = rows! {
 const CURVES: LeafRows<dyn OperationKernels> = rows! {
     x86_64: curves::<IfmaSimd>(), curves::<FmaSimd>();
     portable: curves::<PortableSimd>(), curves::<PortableFma>();
+};
+const LATTICES: LeafRows<dyn OperationKernels> = rows! {
+    x86_64: lattices::<IfmaSimd>(), lattices::<Avx2Simd>();
+    portable: lattices::<PortableSimd>();
 };
 const AES: LeafRows<dyn CipherKernels> = rows! {
     x86_64: aes::<VaesSimd>(), aes::<VaesYmmSimd>(), aes::<AesSimd>();
@@ -89,6 +93,10 @@ const fn curves<S: FieldSimd + CurvesSimd>() -> LeafRow<dyn OperationKernels> {
     LeafRow::new(S::LEAF, EllipticKernels::<S>::offers, || Some(Box::new(EllipticKernels(S::detect()?))))
 }
 
+const fn lattices<S: ShortSimd>() -> LeafRow<dyn OperationKernels> {
+    LeafRow::new(S::LEAF, ml_kem::offers::<S>, || Some(Box::new(LatticeKernels(S::detect()?))))
+}
+
 const fn aes<S: BlockSimd>() -> LeafRow<dyn CipherKernels> {
     LeafRow::new(S::LEAF, aes::offers, || Some(Box::new(AesKernels(S::detect()?))))
 }
@@ -123,6 +131,7 @@ pub(crate) struct LeafChoice {
 pub(crate) struct Leaves {
     rsa: LeafFamily<dyn OperationKernels>,
     curves: LeafFamily<dyn OperationKernels>,
+    lattices: LeafFamily<dyn OperationKernels>,
     aes: LeafFamily<dyn CipherKernels>,
     des: LeafFamily<dyn CipherKernels>,
     chacha: LeafFamily<dyn RecordKernels>,
@@ -138,6 +147,7 @@ impl Leaves {
             exceptions: LeafExceptions::new(&aes, &hashes),
             rsa: LeafFamily::detect(RSA, &allows),
             curves: LeafFamily::detect(CURVES, &allows),
+            lattices: LeafFamily::detect(LATTICES, &allows),
             aes,
             des: LeafFamily::detect(DES, &allows),
             chacha: LeafFamily::detect(CHACHA, &allows),
@@ -152,9 +162,10 @@ impl Leaves {
 
     /// Returns true if there is no leaf for any shape.
     pub(crate) fn is_empty(&self) -> bool {
-        let Self { rsa, curves, aes, des, chacha, hashes, .. } = self;
+        let Self { rsa, curves, lattices, aes, des, chacha, hashes, .. } = self;
         rsa.is_empty()
             && curves.is_empty()
+            && lattices.is_empty()
             && aes.is_empty()
             && des.is_empty()
             && chacha.is_empty()
@@ -174,7 +185,8 @@ impl Leaves {
 
     /// Returns the leaf and the kernels of a shape of public-key operations.
     pub(crate) fn operations(&self, shape: Shape) -> Option<(LeafChoice, &dyn OperationKernels)> {
-        self.rsa.find(shape, &self.exceptions).or_else(|| self.curves.find(shape, &self.exceptions))
+        let families = [&self.rsa, &self.curves, &self.lattices];
+        families.into_iter().find_map(|family| family.find(shape, &self.exceptions))
     }
 
     /// Returns the leaf and the kernels of a shape of records that is not a chain.

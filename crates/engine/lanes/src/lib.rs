@@ -15,6 +15,8 @@
 //! | `aes` | AES in CBC, CTR, GCM and GCM-SIV, CMAC, and FF1 |
 //! | `chacha` | ChaCha20-Poly1305 |
 //! | `cipher_mac` | a cipher and an HMAC over each record |
+//! | `keccak` | the permutation of SHA-3 and SHAKE |
+//! | `ml_kem` | ML-KEM-768 and ML-KEM-1024 |
 //! | `hash` | SHA-1 and SHA-2 of many messages side by side, HMAC |
 //! | `scratch` | memory that threads keep between runs |
 //! | `fault` | faults of the engine |
@@ -44,12 +46,14 @@ mod ecdsa;
 mod engine;
 mod fault;
 mod hash;
+mod keccak;
 mod kernels;
 mod leaves;
 #[cfg(feature = "measure")]
 #[doc(hidden)]
 #[path = "../benches/measure/mod.rs"]
 pub mod measure;
+mod ml_kem;
 mod records;
 mod rsa;
 mod scratch;

@@ -1,4 +1,4 @@
-//! The AVX2 leaf: four lanes of 64 bits, for DES and hashes.
+//! The AVX2 leaf: four lanes of 64 bits, for ML-KEM, DES and hashes.
 #![allow(unsafe_code, reason = "intrinsics are called here")]
 
 use std::arch::x86_64::*;
@@ -11,7 +11,7 @@ use zeroize::Zeroize;
 use super::ifma::prefetch;
 use super::pair::HalfVector;
 use super::registers::clear_registers;
-use super::{Cpu, HalfMask, Mask, Simd, Vector};
+use super::{Cpu, HalfMask, Mask, ShortVector, Simd, Vector};
 use crate::simd::Leaf;
 
 /// The lanes of a vector.
@@ -348,6 +348,68 @@ impl Vector for YmmVector {
                 }
             }
         }
+    }
+}
+
+impl ShortVector for YmmVector {
+    #[inline(always)]
+    fn add16(self, other: Self) -> Self {
+        // SAFETY: `self` proves AVX2.
+        Self(unsafe { _mm256_add_epi16(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn sub16(self, other: Self) -> Self {
+        // SAFETY: `self` proves AVX2.
+        Self(unsafe { _mm256_sub_epi16(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn sub32(self, other: Self) -> Self {
+        // SAFETY: `self` proves AVX2.
+        Self(unsafe { _mm256_sub_epi32(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn mul16_lo(self, other: Self) -> Self {
+        // SAFETY: `self` proves AVX2.
+        Self(unsafe { _mm256_mullo_epi16(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn mul16_hi(self, other: Self) -> Self {
+        // SAFETY: `self` proves AVX2.
+        Self(unsafe { _mm256_mulhi_epi16(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn mul16_round(self, other: Self) -> Self {
+        // SAFETY: `self` proves AVX2.
+        Self(unsafe { _mm256_mulhrs_epi16(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn madd16(self, other: Self) -> Self {
+        // SAFETY: `self` proves AVX2.
+        Self(unsafe { _mm256_madd_epi16(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn shl16(self, count: u32) -> Self {
+        // SAFETY: `self` proves AVX2. A constant count becomes part of the instruction.
+        Self(unsafe { _mm256_sll_epi16(self.0, _mm_cvtsi32_si128(count.cast_signed())) })
+    }
+
+    #[inline(always)]
+    fn shr16(self, count: u32) -> Self {
+        // SAFETY: `self` proves AVX2. A constant count becomes part of the instruction.
+        Self(unsafe { _mm256_srl_epi16(self.0, _mm_cvtsi32_si128(count.cast_signed())) })
+    }
+
+    #[inline(always)]
+    fn sar16(self, count: u32) -> Self {
+        // SAFETY: `self` proves AVX2. A constant count becomes part of the instruction.
+        Self(unsafe { _mm256_sra_epi16(self.0, _mm_cvtsi32_si128(count.cast_signed())) })
     }
 }
 

@@ -10,7 +10,7 @@ use std::sync::atomic::{Ordering, compiler_fence};
 
 use zeroize::Zeroize;
 
-use super::{Cpu, HalfMask, LANES, Mask, MulSimd, MulVector, Simd, UnzipSimd, Vector, Words};
+use super::{Cpu, HalfMask, LANES, Mask, MulSimd, MulVector, ShortVector, Simd, UnzipSimd, Vector, Words};
 use crate::simd::Leaf;
 
 /// A CPU and an operating system with AVX-512 IFMA. [`IfmaSimd::detect`] is the only constructor.
@@ -367,6 +367,68 @@ impl Vector for ZmmVector {
                 rows[column + 12] = Self(_mm512_shuffle_i32x4::<0xDD>(ef, gh));
             }
         }
+    }
+}
+
+impl ShortVector for ZmmVector {
+    #[inline(always)]
+    fn add16(self, other: Self) -> Self {
+        // SAFETY: `self` proves AVX-512BW.
+        Self(unsafe { _mm512_add_epi16(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn sub16(self, other: Self) -> Self {
+        // SAFETY: `self` proves AVX-512BW.
+        Self(unsafe { _mm512_sub_epi16(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn sub32(self, other: Self) -> Self {
+        // SAFETY: `self` proves AVX-512BW.
+        Self(unsafe { _mm512_sub_epi32(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn mul16_lo(self, other: Self) -> Self {
+        // SAFETY: `self` proves AVX-512BW.
+        Self(unsafe { _mm512_mullo_epi16(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn mul16_hi(self, other: Self) -> Self {
+        // SAFETY: `self` proves AVX-512BW.
+        Self(unsafe { _mm512_mulhi_epi16(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn mul16_round(self, other: Self) -> Self {
+        // SAFETY: `self` proves AVX-512BW.
+        Self(unsafe { _mm512_mulhrs_epi16(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn madd16(self, other: Self) -> Self {
+        // SAFETY: `self` proves AVX-512BW.
+        Self(unsafe { _mm512_madd_epi16(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn shl16(self, count: u32) -> Self {
+        // SAFETY: `self` proves AVX-512BW. A constant count becomes part of the instruction.
+        Self(unsafe { _mm512_sll_epi16(self.0, _mm_cvtsi32_si128(count.cast_signed())) })
+    }
+
+    #[inline(always)]
+    fn shr16(self, count: u32) -> Self {
+        // SAFETY: `self` proves AVX-512BW. A constant count becomes part of the instruction.
+        Self(unsafe { _mm512_srl_epi16(self.0, _mm_cvtsi32_si128(count.cast_signed())) })
+    }
+
+    #[inline(always)]
+    fn sar16(self, count: u32) -> Self {
+        // SAFETY: `self` proves AVX-512BW. A constant count becomes part of the instruction.
+        Self(unsafe { _mm512_sra_epi16(self.0, _mm_cvtsi32_si128(count.cast_signed())) })
     }
 }
 

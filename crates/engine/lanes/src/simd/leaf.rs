@@ -4,13 +4,13 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Leaf {
-    /// AVX-512 with IFMA: public keys, DES and hashes.
+    /// AVX-512 with IFMA: public keys, ML-KEM, DES and hashes.
     Avx512,
     /// VAES and VPCLMULQDQ on 512 bits: AES.
     Vaes512,
     /// AVX2 with FMA: public keys, by products of doubles.
     Fma,
-    /// AVX2: DES and hashes.
+    /// AVX2: ML-KEM, DES and hashes.
     Avx2,
     /// VAES and VPCLMULQDQ on 256 bits: AES.
     Vaes256,

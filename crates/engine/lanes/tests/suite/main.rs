@@ -7,6 +7,7 @@
 //! | `curve25519` | Ed25519 and X25519: RFC 8032 and RFC 7748 |
 //! | `curve25519_edges` | Ed25519 and X25519 with unusual encodings |
 //! | `hash` | hashes and HMAC: lengths around the block size, lanes that end early, parts that join |
+//! | `ml_kem` | ML-KEM beside the scalar engine: keys, damaged ciphertexts, every number of jobs |
 //! | `gcm` | GCM: tag lengths, damaged records among good ones, slots |
 //! | `gcm_siv` | GCM-SIV: RFC 8452, and each length beside the scalar engine |
 //! | `published` | published vectors of every record shape |
@@ -21,6 +22,7 @@ mod ecdsa;
 mod gcm;
 mod gcm_siv;
 mod hash;
+mod ml_kem;
 mod published;
 mod records;
 mod rsa;

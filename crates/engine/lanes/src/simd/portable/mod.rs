@@ -5,6 +5,7 @@ mod doubles;
 mod float;
 mod products;
 mod sha;
+mod short;
 
 use std::hint::black_box;
 use std::ops::{Add, BitAnd, BitOr, BitXor, Not, Sub};

@@ -1,0 +1,165 @@
+//! Keys that are kept with their handles, expanded: the matrix, the vectors t and s, the hash and z.
+
+use oarlock_core::{Key, KeyParts, LatticePrivate, Status};
+use oarlock_engine_kit::lattice::ml_kem;
+use zeroize::Zeroize;
+
+use super::reduce::{Q, to_montgomery};
+use super::{COEFFICIENTS, KemSet};
+use crate::keccak::{KeccakState, LAST_BIT, RATE_128, SHAKE_SUFFIX, STATE_WORDS, permute};
+use crate::simd::{LaneArray, Simd, Vector, declassify};
+
+/// The words of a polynomial: four coefficients each.
+pub(super) const POLY_WORDS: usize = COEFFICIENTS / 4;
+
+/// The words of a seed, a hash or a secret.
+pub(super) const SEED_WORDS: usize = 4;
+
+/// An expanded decapsulation key. FIPS 203 algorithm 16.
+pub(super) struct KeptKey {
+    /// Rows of K polynomials times 2^16 in the transformed domain: those of the matrix, transposed, then t, then s.
+    rows: Vec<u64>,
+    /// The hash of the encapsulation key.
+    pub(super) hash: [u64; SEED_WORDS],
+    /// The secret of implicit rejection.
+    pub(super) rejection: [u64; SEED_WORDS],
+}
+
+impl KeptKey {
+    /// Returns the expanded form of a key, which is made at its first use.
+    pub(super) fn of<S: Simd, P: KemSet>(simd: S, key: &Key) -> Result<&Self, Status> {
+        key.prepared(|key| Self::build::<S, P>(simd, key))
+    }
+
+    fn build<S: Simd, P: KemSet>(simd: S, key: &Key) -> Result<Self, Status> {
+        let Some(KeyParts::MlKemPrivate(parts)) = key.parts() else { return Err(Status::BadKey) };
+        match &parts.private {
+            LatticePrivate::Expanded(expanded) => Self::read::<S, P>(simd, expanded.expose()),
+            LatticePrivate::Seed(seed) => {
+                let seed = seed.expose().try_into().map_err(|_| Status::BadKey)?;
+                let expanded = key.prepared(|_| ml_kem::expand(parts.set, seed));
+                Self::read::<S, P>(simd, &expanded.map_err(|_| Status::BadKey)?.private)
+            }
+        }
+    }
+
+    /// Reads s, t, the seed of the matrix, the hash and z. FIPS 203 algorithm 16, step 3, and algorithm 13, steps 19
+    /// and 20.
+    fn read<S: Simd, P: KemSet>(simd: S, expanded: &[u8]) -> Result<Self, Status> {
+        if expanded.len() != P::SET.expanded_len() {
+            return Err(Status::BadKey);
+        }
+        let vector_len = P::K * POLY_WORDS;
+        // 12 bits per coefficient.
+        let (s, rest) = expanded.split_at(vector_len * 6);
+        let (t, rest) = rest.split_at(vector_len * 6);
+        let (seed, rest) = rest.split_at(32);
+        let (hash, z) = rest.split_at(32);
+        let mut rows = vec![0; (P::K + 2) * vector_len];
+        let (matrix, vectors) = rows.split_at_mut(P::K * vector_len);
+        // The seed of the matrix is part of the encapsulation key.
+        expand_matrix(simd, &declassify(words_of(seed)), P::K, matrix);
+        for (bytes, out) in t.chunks_exact(6).chain(s.chunks_exact(6)).zip(vectors) {
+            *out = word_of_coefficients(bytes);
+        }
+        Ok(Self { rows, hash: words_of(hash), rejection: words_of(z) })
+    }
+
+    /// Returns polynomial `column` of a row.
+    pub(super) fn poly<P: KemSet>(&self, row: usize, column: usize) -> &[u64; POLY_WORDS] {
+        const NONE: [u64; POLY_WORDS] = [0; POLY_WORDS];
+        self.rows.as_chunks().0.get(row * P::K + column).unwrap_or(&NONE)
+    }
+}
+
+impl Drop for KeptKey {
+    fn drop(&mut self) {
+        self.rows.zeroize();
+        self.rejection.zeroize();
+    }
+}
+
+fn words_of(bytes: &[u8]) -> [u64; SEED_WORDS] {
+    let (chunks, _) = bytes.as_chunks();
+    std::array::from_fn(|word| chunks.get(word).map_or(0, |chunk| u64::from_le_bytes(*chunk)))
+}
+
+/// Decodes four coefficients of 12 bits. FIPS 203 algorithm 6.
+fn word_of_coefficients(bytes: &[u8]) -> u64 {
+    let mut padded = [0; 8];
+    padded[..6].copy_from_slice(bytes);
+    let bits = u64::from_le_bytes(padded);
+    padded.zeroize();
+    word_of(std::array::from_fn(|at| (bits >> (12 * at) & 0xFFF) as u16))
+}
+
+/// Returns coefficients times 2^16 mod q, the first in the lowest bits.
+fn word_of(coefficients: [u16; 4]) -> u64 {
+    let words = coefficients.map(|coefficient| to_montgomery(coefficient).cast_unsigned());
+    words.iter().rev().fold(0, |word, quarter| word << 16 | u64::from(*quarter))
+}
+
+/// Expands the transposed matrix: the polynomial of row i and column j has the seed with the bytes i and j. FIPS 203
+/// algorithm 13, step 5, and algorithm 14, step 6.
+fn expand_matrix<S: Simd>(simd: S, seed: &[u64; SEED_WORDS], columns: usize, matrix: &mut [u64]) {
+    for (group, polys) in matrix.chunks_mut(S::V::WORDS * POLY_WORDS).enumerate() {
+        let row_and_column = |lane: usize| {
+            let at = group * S::V::WORDS + lane;
+            (at / columns) as u64 | ((at % columns) as u64) << 8
+        };
+        let mut state: KeccakState<S::V> = [simd.zero(); STATE_WORDS];
+        for (word, seed) in state.iter_mut().zip(seed) {
+            *word = simd.splat(*seed);
+        }
+        state[SEED_WORDS] = simd.load(&LaneArray::from_fn(|lane| row_and_column(lane) | SHAKE_SUFFIX << 16));
+        state[RATE_128 - 1] = simd.splat(LAST_BIT);
+        let mut samples: Vec<_> = polys.chunks_mut(POLY_WORDS).map(UniformSample::new).collect();
+        while samples.iter().any(|sample| !sample.is_full()) {
+            permute(simd, &mut state);
+            for word in state[..RATE_128].as_chunks::<3>().0 {
+                let words = word.map(Vector::words);
+                for (lane, sample) in samples.iter_mut().enumerate() {
+                    sample.take(words.map(|words| words.as_ref()[lane]));
+                }
+            }
+        }
+    }
+}
+
+/// Coefficients that are drawn from public bytes: values of 12 bits below q. FIPS 203 algorithm 7.
+struct UniformSample<'a> {
+    out: &'a mut [u64],
+    drawn: usize,
+    last: [u16; 4],
+}
+
+impl<'a> UniformSample<'a> {
+    fn new(out: &'a mut [u64]) -> Self {
+        Self { out, drawn: 0, last: [0; 4] }
+    }
+
+    fn is_full(&self) -> bool {
+        self.drawn == 4 * self.out.len()
+    }
+
+    /// Draws from three words of the stream: 16 values.
+    fn take(&mut self, words: [u64; 3]) {
+        let [a, b, c] = words.map(u128::from);
+        for (bits, count) in [(a | b << 64, 10), (b >> 56 | c << 8, 6)] {
+            for at in 0..count {
+                let value = (bits >> (12 * at) & 0xFFF) as u16;
+                if value < Q.cast_unsigned() && !self.is_full() {
+                    self.push(value);
+                }
+            }
+        }
+    }
+
+    fn push(&mut self, value: u16) {
+        self.last[self.drawn % 4] = value;
+        self.drawn += 1;
+        if self.drawn.is_multiple_of(4) {
+            self.out[self.drawn / 4 - 1] = word_of(self.last);
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Lanes of 16 bits, for the polynomials of lattice schemes: four in each lane of a vector.
+
+use super::{Simd, Vector};
+
+/// A CPU whose vectors have arithmetic on lanes of 16 bits.
+pub(crate) trait ShortSimd: Simd<V: ShortVector> {
+    /// Returns the same word in every quarter lane.
+    #[inline(always)]
+    fn splat16(self, word: i16) -> Self::V {
+        self.splat32(u32::from(word.cast_unsigned()) * 0x1_0001)
+    }
+}
+
+impl<S: Simd<V: ShortVector>> ShortSimd for S {}
+
+/// Vectors whose quarter lanes are words of 16 bits. Quarter `4 i` is the lowest one of lane `i`. As those of
+/// [`Vector`], the operations work on each word by itself, wrap, and take the same time for all values.
+pub(crate) trait ShortVector: Vector {
+    /// Computes `self + other` in each quarter lane.
+    fn add16(self, other: Self) -> Self;
+
+    /// Computes `self - other` in each quarter lane.
+    fn sub16(self, other: Self) -> Self;
+
+    /// Computes `self - other` in each half lane.
+    fn sub32(self, other: Self) -> Self;
+
+    /// Computes the low 16 bits of the product in each quarter lane.
+    fn mul16_lo(self, other: Self) -> Self;
+
+    /// Computes the high 16 bits of the signed product in each quarter lane.
+    fn mul16_hi(self, other: Self) -> Self;
+
+    /// Computes `(self * other + 2^14) >> 15` of signed words in each quarter lane.
+    fn mul16_round(self, other: Self) -> Self;
+
+    /// Computes in each half lane the sum of the signed products of both pairs of quarter lanes.
+    fn madd16(self, other: Self) -> Self;
+
+    /// Shifts each quarter lane to the left by `count` up to 16. The count should be a constant after inlining.
+    fn shl16(self, count: u32) -> Self;
+
+    /// Shifts each quarter lane to the right by `count` up to 16, logically. The count should be a constant after
+    /// inlining.
+    fn shr16(self, count: u32) -> Self;
+
+    /// Shifts each quarter lane to the right by `count` up to 16, arithmetically. The count should be a constant after
+    /// inlining.
+    fn sar16(self, count: u32) -> Self;
+}

@@ -1,0 +1,124 @@
+//! ML-KEM on every leaf beside the scalar engine: every number of jobs, keys that are shared and keys of their own, and
+//! ciphertexts that are good, damaged, random or extreme.
+
+use oarlock_core::*;
+use oarlock_lanes::LaneEngine;
+use oarlock_scalar::ScalarEngine;
+
+use crate::common::leaves_for;
+
+const SETS: [MlKemSet; 2] = [MlKemSet::MlKem768, MlKemSet::MlKem1024];
+
+/// Returns bytes that depend on the seed alone.
+fn bytes(seed: usize, len: usize) -> Vec<u8> {
+    let mut state = seed as u64 + 1;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 24) as u8
+    };
+    (0..64 + len).map(|_| next()).skip(64).collect()
+}
+
+struct Pair {
+    private: Key,
+    public: Key,
+}
+
+/// Makes the keys of a seed. Every second private key is imported in expanded form.
+fn pair(set: MlKemSet, seed: usize) -> Pair {
+    let seed_bytes = bytes(1000 + seed, MlKemSet::SEED_LEN);
+    let expanded =
+        oarlock_engine_kit::lattice::ml_kem::expand(set, seed_bytes.as_slice().try_into().unwrap()).unwrap();
+    let private = match seed % 2 {
+        0 => LatticePrivate::Seed(seed_bytes.into()),
+        _ => LatticePrivate::Expanded(expanded.private.to_vec().into()),
+    };
+    let parts = LatticePrivateParts { set, private, public: expanded.public.clone() };
+    let key = |parts| Key::local(parts, Fingerprint::new([seed as u8; 32]));
+    Pair {
+        private: key(KeyParts::MlKemPrivate(parts)),
+        public: key(KeyParts::MlKemPublic(set, expanded.public)),
+    }
+}
+
+fn run(engine: &dyn Engine, shape: Shape, jobs: &[(&Key, &[u8])]) -> Vec<Result<Vec<u8>, Status>> {
+    let operations: Vec<_> = jobs
+        .iter()
+        .map(|(key, input)| Operation::new(shape, key, input, SecondInput::None).unwrap())
+        .collect();
+    let jobs = Jobs::Operations(shape, &operations);
+    let mut out = Outcomes::for_jobs(&jobs);
+    engine.run(&jobs, &mut out).unwrap();
+    let result = |at: usize| match out.statuses()[at] {
+        Status::Done => Ok(out.result(at).to_vec()),
+        status => Err(status),
+    };
+    (0..operations.len()).map(result).collect()
+}
+
+/// Returns a ciphertext for a key, which is damaged in many ways for most indices.
+fn ciphertext(scalar: &ScalarEngine, set: MlKemSet, pair: &Pair, at: usize) -> Vec<u8> {
+    let random = bytes(at, MlKemSet::RANDOM_LEN);
+    let made = run(scalar, Shape::MlKemEncaps { set }, &[(&pair.public, &random)]).remove(0).unwrap();
+    let mut ciphertext = made[..set.ciphertext_len()].to_vec();
+    match at % 5 {
+        0 | 1 => {}
+        // One bit: the first, the last, and others between.
+        2 => ciphertext[(at * 97) % set.ciphertext_len()] ^= 1 << (at % 8),
+        3 => ciphertext = bytes(at, set.ciphertext_len()),
+        _ => ciphertext.fill([0, 0xFF, 0x55, 0xAA][at / 5 % 4]),
+    }
+    ciphertext
+}
+
+fn check(engine: &LaneEngine, scalar: &ScalarEngine, set: MlKemSet, jobs: &[(&Key, &[u8])]) {
+    let shape = Shape::MlKemDecaps { set };
+    let (ours, theirs) = (run(engine, shape, jobs), run(scalar, shape, jobs));
+    for (at, (ours, theirs)) in ours.iter().zip(&theirs).enumerate() {
+        let leaf = engine.leaf(shape).unwrap().name;
+        assert_eq!(ours, theirs, "{leaf} {set}: job {at} of {}", jobs.len());
+    }
+}
+
+#[test]
+fn secrets_agree_with_scalar_for_every_number_of_jobs() {
+    let scalar = ScalarEngine::detect().unwrap();
+    for set in SETS {
+        let keys: Vec<_> = (0..7).map(|seed| pair(set, seed)).collect();
+        let ciphertexts: Vec<_> =
+            (0..100).map(|at| ciphertext(&scalar, set, &keys[at * at % 7], at)).collect();
+        for engine in leaves_for(Shape::MlKemDecaps { set }) {
+            let width = engine.offers(Shape::MlKemDecaps { set }).unwrap().preferred;
+            let is_slow = engine.leaf(Shape::MlKemDecaps { set }).unwrap().name == "portable";
+            let counts = if is_slow { vec![1, width + 1] } else { (1..=2 * width + 1).collect() };
+            for count in counts {
+                let all = || ciphertexts.iter().enumerate().take(count);
+                let of_one: Vec<_> = all().map(|(_, text)| (&keys[0].private, &text[..])).collect();
+                check(&engine, &scalar, set, &of_one);
+                let of_many: Vec<_> =
+                    all().map(|(at, text)| (&keys[at * at % 7].private, &text[..])).collect();
+                check(&engine, &scalar, set, &of_many);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_key_that_cannot_be_read_fails_alone() {
+    let scalar = ScalarEngine::detect().unwrap();
+    for set in SETS {
+        let good = pair(set, 0);
+        let text = ciphertext(&scalar, set, &good, 0);
+        let private = LatticePrivate::Expanded(vec![7; 100].into());
+        let parts = LatticePrivateParts { set, private, public: Vec::new() };
+        let short = Key::local(KeyParts::MlKemPrivate(parts), Fingerprint::new([9; 32]));
+        for engine in leaves_for(Shape::MlKemDecaps { set }) {
+            let jobs = [(&good.private, &text[..]), (&short, &text[..]), (&good.private, &text[..])];
+            let answers = run(&engine, Shape::MlKemDecaps { set }, &jobs);
+            assert_eq!(answers[1], Err(Status::BadKey));
+            assert!(answers[0].is_ok() && answers[0] == answers[2]);
+        }
+    }
+}
