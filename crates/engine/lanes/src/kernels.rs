@@ -128,9 +128,7 @@ impl<S: ShortSimd> OperationKernels for LatticeKernels<S> {
         operations: &[Operation<'_>],
         out: &mut Outcomes,
     ) -> Result<(), EngineFault> {
-        ml_kem::run(self.0, shape, operations, out);
-        self.0.clear_registers();
-        Ok(())
+        cleared(self.0, ml_kem::run(self.0, shape, operations, out))
     }
 }
 

@@ -61,6 +61,52 @@ pub(crate) fn permute<S: Simd>(simd: S, state: &mut KeccakState<S::V>) {
     );
 }
 
+/// Absorbs words into blocks of `rate` words, of which `at` words are there, and pads the last one. FIPS 202 algorithm
+/// 8.
+pub(crate) fn absorb<S: Simd>(
+    simd: S,
+    state: &mut KeccakState<S::V>,
+    mut at: usize,
+    rate: usize,
+    suffix: u64,
+    words: impl IntoIterator<Item = S::V>,
+) {
+    let mut words = words.into_iter();
+    let mut is_whole = true;
+    while is_whole {
+        simd.call(
+            #[inline(always)]
+            || {
+                while at < rate {
+                    let Some(word) = words.next() else {
+                        is_whole = false;
+                        break;
+                    };
+                    state[at] = state[at] ^ word;
+                    at += 1;
+                }
+            },
+        );
+        if is_whole {
+            permute(simd, state);
+            at = 0;
+        }
+    }
+    pad(simd, state, at, rate, suffix);
+    permute(simd, state);
+}
+
+/// Adds a suffix and the last bit of the padding to a block of which `at` words are there. FIPS 202 5.1 and 6.
+pub(crate) fn pad<S: Simd>(simd: S, state: &mut KeccakState<S::V>, at: usize, rate: usize, suffix: u64) {
+    simd.call(
+        #[inline(always)]
+        || {
+            state[at] = state[at] ^ simd.splat(suffix);
+            state[rate - 1] = state[rate - 1] ^ simd.splat(LAST_BIT);
+        },
+    );
+}
+
 /// Computes one round. FIPS 202 3.2.1 to 3.2.5.
 #[inline(always)]
 fn round<S: Simd>(simd: S, a: &KeccakState<S::V>, constant: u64) -> KeccakState<S::V> {

@@ -74,6 +74,59 @@ fn four_values<S: ShortSimd, const BITS: usize, const FIRST: usize>(
     }
 }
 
+/// Packs the values that `value` returns for every place, as [`for_values`] unpacks them.
+#[inline(always)]
+pub(super) fn pack_values<S: ShortSimd, const BITS: usize>(
+    simd: S,
+    units: &mut [S::V],
+    mut value: impl FnMut(usize, usize) -> S::V,
+) {
+    for (block, units) in units.as_chunks_mut().0.iter_mut().enumerate().take(COEFFICIENTS / 16) {
+        *units = [simd.zero(); BITS];
+        pack_four::<S, BITS, 0>(block, units, &mut value);
+        pack_four::<S, BITS, 4>(block, units, &mut value);
+        pack_four::<S, BITS, 8>(block, units, &mut value);
+        pack_four::<S, BITS, 12>(block, units, &mut value);
+    }
+}
+
+#[inline(always)]
+fn pack_four<S: ShortSimd, const BITS: usize, const FIRST: usize>(
+    block: usize,
+    units: &mut [S::V; BITS],
+    value: &mut impl FnMut(usize, usize) -> S::V,
+) {
+    for at in FIRST..FIRST + 4 {
+        let (unit, shift) = (BITS * at / 16, (BITS * at % 16) as u32);
+        let value = value(block, at);
+        units[unit] = units[unit] | value.shl16(shift);
+        if shift as usize + BITS > 16 {
+            units[unit + 1] = units[unit + 1] | value.shr16(16 - shift);
+        }
+    }
+}
+
+/// Stores words of every job, as many as `words` has: `store(j, at, bytes)` gets a vector of words of job `j`, which
+/// stand `at` bytes behind the first word.
+#[inline(always)]
+pub(super) fn store_words<S: ShortSimd>(
+    simd: S,
+    words: &[GroupWords<S::V>],
+    mut store: impl FnMut(usize, usize, S::V),
+) {
+    for group in 0..GROUPS {
+        for (block, words) in words.chunks(S::V::WORDS).enumerate() {
+            let columns = LaneArray::from_fn(
+                #[inline(always)]
+                |word| words.get(word).map_or(simd.zero(), |words| words[group]),
+            );
+            for (lane, row) in S::V::transpose(columns).as_ref().iter().enumerate() {
+                store(group * S::V::WORDS + lane, block * S::V::BYTES, *row);
+            }
+        }
+    }
+}
+
 /// Computes `round(q / 2^bits x)` of values. FIPS 203 4.8.
 #[inline(always)]
 pub(super) fn decompress<S: ShortSimd>(simd: S, values: S::V, bits: usize) -> S::V {

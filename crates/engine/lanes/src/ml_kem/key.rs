@@ -4,10 +4,10 @@ use oarlock_core::{Key, KeyParts, LatticePrivate, Status};
 use oarlock_engine_kit::lattice::ml_kem;
 use zeroize::Zeroize;
 
-use super::reduce::{Q, to_montgomery};
-use super::{COEFFICIENTS, KemSet};
-use crate::keccak::{KeccakState, LAST_BIT, RATE_128, SHAKE_SUFFIX, STATE_WORDS, permute};
-use crate::simd::{LaneArray, Simd, Vector, declassify};
+use super::reduce::to_montgomery;
+use super::{COEFFICIENTS, KemSet, uniform};
+use crate::keccak::{KeccakState, LAST_BIT, RATE_128, SHAKE_SUFFIX, STATE_WORDS};
+use crate::simd::{LaneArray, ShortSimd, Vector, declassify};
 
 /// The words of a polynomial: four coefficients each.
 pub(super) const POLY_WORDS: usize = COEFFICIENTS / 4;
@@ -27,11 +27,11 @@ pub(super) struct KeptKey {
 
 impl KeptKey {
     /// Returns the expanded form of a key, which is made at its first use.
-    pub(super) fn of<S: Simd, P: KemSet>(simd: S, key: &Key) -> Result<&Self, Status> {
+    pub(super) fn of<S: ShortSimd, P: KemSet>(simd: S, key: &Key) -> Result<&Self, Status> {
         key.prepared(|key| Self::build::<S, P>(simd, key))
     }
 
-    fn build<S: Simd, P: KemSet>(simd: S, key: &Key) -> Result<Self, Status> {
+    fn build<S: ShortSimd, P: KemSet>(simd: S, key: &Key) -> Result<Self, Status> {
         let Some(KeyParts::MlKemPrivate(parts)) = key.parts() else { return Err(Status::BadKey) };
         match &parts.private {
             LatticePrivate::Expanded(expanded) => Self::read::<S, P>(simd, expanded.expose()),
@@ -45,7 +45,7 @@ impl KeptKey {
 
     /// Reads s, t, the seed of the matrix, the hash and z. FIPS 203 algorithm 16, step 3, and algorithm 13, steps 19
     /// and 20.
-    fn read<S: Simd, P: KemSet>(simd: S, expanded: &[u8]) -> Result<Self, Status> {
+    fn read<S: ShortSimd, P: KemSet>(simd: S, expanded: &[u8]) -> Result<Self, Status> {
         if expanded.len() != P::SET.expanded_len() {
             return Err(Status::BadKey);
         }
@@ -90,18 +90,17 @@ fn word_of_coefficients(bytes: &[u8]) -> u64 {
     padded[..6].copy_from_slice(bytes);
     let bits = u64::from_le_bytes(padded);
     padded.zeroize();
-    word_of(std::array::from_fn(|at| (bits >> (12 * at) & 0xFFF) as u16))
+    word_in_montgomery(std::array::from_fn(|at| (bits >> (12 * at) & 0xFFF) as u16))
 }
 
-/// Returns coefficients times 2^16 mod q, the first in the lowest bits.
-fn word_of(coefficients: [u16; 4]) -> u64 {
-    let words = coefficients.map(|coefficient| to_montgomery(coefficient).cast_unsigned());
-    words.iter().rev().fold(0, |word, quarter| word << 16 | u64::from(*quarter))
+/// Returns coefficients times 2^16 mod q.
+fn word_in_montgomery(coefficients: [u16; 4]) -> u64 {
+    uniform::word_of(coefficients.map(|coefficient| to_montgomery(coefficient).cast_unsigned()))
 }
 
 /// Expands the transposed matrix: the polynomial of row i and column j has the seed with the bytes i and j. FIPS 203
 /// algorithm 13, step 5, and algorithm 14, step 6.
-fn expand_matrix<S: Simd>(simd: S, seed: &[u64; SEED_WORDS], columns: usize, matrix: &mut [u64]) {
+fn expand_matrix<S: ShortSimd>(simd: S, seed: &[u64; SEED_WORDS], columns: usize, matrix: &mut [u64]) {
     for (group, polys) in matrix.chunks_mut(S::V::WORDS * POLY_WORDS).enumerate() {
         let row_and_column = |lane: usize| {
             let at = group * S::V::WORDS + lane;
@@ -113,53 +112,10 @@ fn expand_matrix<S: Simd>(simd: S, seed: &[u64; SEED_WORDS], columns: usize, mat
         }
         state[SEED_WORDS] = simd.load(&LaneArray::from_fn(|lane| row_and_column(lane) | SHAKE_SUFFIX << 16));
         state[RATE_128 - 1] = simd.splat(LAST_BIT);
-        let mut samples: Vec<_> = polys.chunks_mut(POLY_WORDS).map(UniformSample::new).collect();
-        while samples.iter().any(|sample| !sample.is_full()) {
-            permute(simd, &mut state);
-            for word in state[..RATE_128].as_chunks::<3>().0 {
-                let words = word.map(Vector::words);
-                for (lane, sample) in samples.iter_mut().enumerate() {
-                    sample.take(words.map(|words| words.as_ref()[lane]));
-                }
-            }
-        }
-    }
-}
-
-/// Coefficients that are drawn from public bytes: values of 12 bits below q. FIPS 203 algorithm 7.
-struct UniformSample<'a> {
-    out: &'a mut [u64],
-    drawn: usize,
-    last: [u16; 4],
-}
-
-impl<'a> UniformSample<'a> {
-    fn new(out: &'a mut [u64]) -> Self {
-        Self { out, drawn: 0, last: [0; 4] }
-    }
-
-    fn is_full(&self) -> bool {
-        self.drawn == 4 * self.out.len()
-    }
-
-    /// Draws from three words of the stream: 16 values.
-    fn take(&mut self, words: [u64; 3]) {
-        let [a, b, c] = words.map(u128::from);
-        for (bits, count) in [(a | b << 64, 10), (b >> 56 | c << 8, 6)] {
-            for at in 0..count {
-                let value = (bits >> (12 * at) & 0xFFF) as u16;
-                if value < Q.cast_unsigned() && !self.is_full() {
-                    self.push(value);
-                }
-            }
-        }
-    }
-
-    fn push(&mut self, value: u16) {
-        self.last[self.drawn % 4] = value;
-        self.drawn += 1;
-        if self.drawn.is_multiple_of(4) {
-            self.out[self.drawn / 4 - 1] = word_of(self.last);
+        let polys = polys.as_chunks_mut().0;
+        uniform::draw(simd, &mut state, polys);
+        for word in polys.as_flattened_mut() {
+            *word = word_in_montgomery([0, 16, 32, 48].map(|shift| (*word >> shift) as u16));
         }
     }
 }

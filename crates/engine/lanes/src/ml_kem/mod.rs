@@ -1,4 +1,4 @@
-//! ML-KEM-768 and ML-KEM-1024: decapsulation under kept keys. FIPS 203.
+//! ML-KEM-768 and ML-KEM-1024: decapsulation under kept keys, and encapsulation under keys of one use. FIPS 203.
 //!
 //! | module | contents |
 //! |---|---|
@@ -8,20 +8,28 @@
 //! | `reduce` | arithmetic modulo q |
 //! | `transform` | the number-theoretic transform |
 //! | `rows` | products of the rows of keys |
-//! | `decapsulate` | the algorithm |
+//! | `uniform` | polynomials that are drawn from public seeds |
+//! | `encrypt` | encryption, of which both algorithms consist |
+//! | `encapsulate`, `decapsulate` | the algorithms |
 //!
 //! A job is a quarter lane of 16 bits, and four groups of jobs are lanes of Keccak. Everything but the expansion of a
 //! key is computed across jobs, without tables, branches or addresses that depend on secrets.
 
 mod coding;
 mod decapsulate;
+mod encapsulate;
+mod encrypt;
 mod key;
 mod reduce;
 mod rows;
 mod transform;
+mod uniform;
 
-use oarlock_core::{BatchSize, MlKemSet, Operation, Outcomes, Shape};
+use encrypt::GroupSecrets;
+use oarlock_core::{BatchSize, EngineFault, MlKemSet, Operation, Outcomes, Shape, Status};
 
+use crate::batch::LaneJob;
+use crate::fault::not_offered;
 use crate::simd::{ShortSimd, Vector};
 
 /// The coefficients of a polynomial. FIPS 203 section 8.
@@ -50,6 +58,12 @@ trait KemSet: 'static {
 
     /// As [`coding::for_values`] with [`Self::DV`] bits.
     fn for_last_values<S: ShortSimd>(simd: S, units: &[S::V], each: impl FnMut(usize, usize, S::V));
+
+    /// As [`coding::pack_values`] with [`Self::DU`] bits.
+    fn pack_vector_values<S: ShortSimd>(simd: S, units: &mut [S::V], value: impl FnMut(usize, usize) -> S::V);
+
+    /// As [`coding::pack_values`] with [`Self::DV`] bits.
+    fn pack_last_values<S: ShortSimd>(simd: S, units: &mut [S::V], value: impl FnMut(usize, usize) -> S::V);
 }
 
 struct Kem768;
@@ -70,6 +84,20 @@ impl KemSet for Kem768 {
     fn for_last_values<S: ShortSimd>(simd: S, units: &[S::V], each: impl FnMut(usize, usize, S::V)) {
         coding::for_values::<S, { Self::DV }>(simd, units, each);
     }
+
+    #[inline(always)]
+    fn pack_vector_values<S: ShortSimd>(
+        simd: S,
+        units: &mut [S::V],
+        value: impl FnMut(usize, usize) -> S::V,
+    ) {
+        coding::pack_values::<S, { Self::DU }>(simd, units, value);
+    }
+
+    #[inline(always)]
+    fn pack_last_values<S: ShortSimd>(simd: S, units: &mut [S::V], value: impl FnMut(usize, usize) -> S::V) {
+        coding::pack_values::<S, { Self::DV }>(simd, units, value);
+    }
 }
 
 impl KemSet for Kem1024 {
@@ -87,6 +115,20 @@ impl KemSet for Kem1024 {
     fn for_last_values<S: ShortSimd>(simd: S, units: &[S::V], each: impl FnMut(usize, usize, S::V)) {
         coding::for_values::<S, { Self::DV }>(simd, units, each);
     }
+
+    #[inline(always)]
+    fn pack_vector_values<S: ShortSimd>(
+        simd: S,
+        units: &mut [S::V],
+        value: impl FnMut(usize, usize) -> S::V,
+    ) {
+        coding::pack_values::<S, { Self::DU }>(simd, units, value);
+    }
+
+    #[inline(always)]
+    fn pack_last_values<S: ShortSimd>(simd: S, units: &mut [S::V], value: impl FnMut(usize, usize) -> S::V) {
+        coding::pack_values::<S, { Self::DV }>(simd, units, value);
+    }
 }
 
 /// The number of jobs side by side.
@@ -96,17 +138,57 @@ const fn lanes<V: Vector>() -> usize {
 
 /// Returns the batch sizes of a shape, or None if it is not computed here.
 pub(crate) fn offers<S: ShortSimd>(shape: Shape) -> Option<BatchSize> {
-    let is_offered = matches!(shape, Shape::MlKemDecaps { set: MlKemSet::MlKem768 | MlKemSet::MlKem1024 });
+    let is_offered = matches!(
+        shape,
+        Shape::MlKemDecaps { set: MlKemSet::MlKem768 | MlKemSet::MlKem1024 }
+            | Shape::MlKemEncaps { set: MlKemSet::MlKem768 | MlKemSet::MlKem1024 }
+    );
     is_offered.then_some(BatchSize { preferred: lanes::<S::V>(), max: 4096 })
 }
 
 /// Computes every operation of a shape that is offered.
-pub(crate) fn run<S: ShortSimd>(simd: S, shape: Shape, operations: &[Operation<'_>], out: &mut Outcomes) {
+pub(crate) fn run<S: ShortSimd>(
+    simd: S,
+    shape: Shape,
+    operations: &[Operation<'_>],
+    out: &mut Outcomes,
+) -> Result<(), EngineFault> {
     match shape {
+        Shape::MlKemDecaps { set: MlKemSet::MlKem768 } => {
+            decapsulate::run::<S, Kem768>(simd, shape, operations, out);
+        }
         Shape::MlKemDecaps { set: MlKemSet::MlKem1024 } => {
             decapsulate::run::<S, Kem1024>(simd, shape, operations, out);
         }
-        _ => decapsulate::run::<S, Kem768>(simd, shape, operations, out),
+        Shape::MlKemEncaps { set: MlKemSet::MlKem768 } => {
+            encapsulate::run::<S, Kem768>(simd, shape, operations, out);
+        }
+        Shape::MlKemEncaps { set: MlKemSet::MlKem1024 } => {
+            encapsulate::run::<S, Kem1024>(simd, shape, operations, out);
+        }
+        _ => return Err(not_offered(shape)),
+    }
+    Ok(())
+}
+
+/// Writes the shared secret of every job to its result, from `start` on.
+fn write_secrets<V: Vector, T>(
+    group: &[LaneJob<T>],
+    secrets: &GroupSecrets<V>,
+    start: usize,
+    out: &mut Outcomes,
+) {
+    for (jobs, secrets) in group.chunks(V::WORDS).zip(secrets) {
+        for (word, words) in secrets.iter().enumerate() {
+            let words = words.words();
+            for (job, word_of_job) in jobs.iter().zip(words.as_ref()) {
+                let result = &mut out.result_mut(job.index)[start + 8 * word..][..8];
+                result.copy_from_slice(&word_of_job.to_le_bytes());
+            }
+        }
+        for job in jobs {
+            out.set(job.index, Status::Done);
+        }
     }
 }
 

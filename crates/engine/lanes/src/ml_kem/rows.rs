@@ -10,7 +10,7 @@ use super::key::{KeptKey, POLY_WORDS};
 use super::reduce::{divide_sums, reduce};
 use super::transform::GAMMAS;
 use super::{COEFFICIENTS, GROUPS, KemSet, MAX_K, Poly};
-use crate::simd::{LaneArray, ShortSimd, ShortVector, Vector};
+use crate::simd::{LaneArray, LaneValues, ShortSimd, ShortVector, Vector};
 
 /// The pairs of a polynomial.
 const PAIRS: usize = COEFFICIENTS / 2;
@@ -83,8 +83,8 @@ fn key_at<'a>(keys: &[&'a KeptKey], job: usize) -> &'a KeptKey {
     keys[job.min(keys.len() - 1)]
 }
 
-/// Multiplies row `row` with the vector of `factors`, whose polynomials have [`PAIRS`] pairs each. The result is
-/// between 0 and q, inclusive.
+/// Multiplies row `row` of kept keys with the vector of `factors`, whose polynomials have [`PAIRS`] pairs each. The
+/// result is between 0 and q, inclusive.
 pub(super) fn multiply<S: ShortSimd, P: KemSet>(
     simd: S,
     keys: &GroupKeys<'_>,
@@ -97,52 +97,110 @@ pub(super) fn multiply<S: ShortSimd, P: KemSet>(
             #[inline(always)]
             || {
                 let polys: [_; MAX_K] = std::array::from_fn(|column| key.poly::<P>(row, column));
+                products::<S, P>(
+                    simd,
+                    factors,
+                    out,
+                    #[inline(always)]
+                    |column, at| [simd.splat32((polys[column][at / 2] >> (32 * (at % 2))) as u32); 2],
+                );
+            },
+        ),
+        GroupKeys::Each(keys) => {
+            multiply_each::<S, P>(simd, |job, column| key_at(keys, job).poly::<P>(row, column), factors, out);
+        }
+    }
+}
+
+/// As [`multiply`] for a row whose polynomials `poly` returns for each job and column.
+pub(super) fn multiply_each<'a, S: ShortSimd, P: KemSet>(
+    simd: S,
+    poly: impl Fn(usize, usize) -> &'a [u64; POLY_WORDS],
+    factors: &[FactorPair<S::V>],
+    out: &mut Poly<S::V>,
+) {
+    simd.call(
+        #[inline(always)]
+        || {
+            // The pairs of as many words of each job as a vector has.
+            let mut loaded = [[[simd.zero(); 2]; 2 * MAX_WORDS]; MAX_K];
+            for (block, out) in out.chunks_mut(4 * S::V::WORDS).enumerate() {
+                for (column, loaded) in loaded.iter_mut().enumerate().take(P::K) {
+                    load_pairs(
+                        simd,
+                        #[inline(always)]
+                        |job| &LaneArray::chunks(&poly(job, column)[..]).0[block],
+                        loaded,
+                    );
+                }
+                let first = 2 * S::V::WORDS * block;
                 for (at, out) in out.as_chunks_mut::<2>().0.iter_mut().enumerate() {
                     *out = product::<S, P>(
                         simd,
-                        at,
+                        first + at,
                         factors,
                         #[inline(always)]
-                        |column| [simd.splat32((polys[column][at / 2] >> (32 * (at % 2))) as u32); 2],
+                        |column| loaded[column][at],
                     );
                 }
-            },
-        ),
-        GroupKeys::Each(keys) => simd.call(
+            }
+        },
+    );
+}
+
+/// As [`multiply`] for a row whose polynomials are in lanes.
+pub(super) fn multiply_lanes<S: ShortSimd, P: KemSet>(
+    simd: S,
+    row: &[Poly<S::V>],
+    factors: &[FactorPair<S::V>],
+    out: &mut Poly<S::V>,
+) {
+    simd.call(
+        #[inline(always)]
+        || {
+            let quarters = simd.splat32(0xFFFF);
+            products::<S, P>(
+                simd,
+                factors,
+                out,
+                #[inline(always)]
+                |column, at| {
+                    let (first, second) = (row[column][2 * at], row[column][2 * at + 1]);
+                    let (low, high) = Vector::swap_halves::<16>(first, second, quarters);
+                    [low, high]
+                },
+            );
+        },
+    );
+}
+
+/// Computes all pairs of a product with the row that `key` returns for a column and a pair.
+#[inline(always)]
+fn products<S: ShortSimd, P: KemSet>(
+    simd: S,
+    factors: &[FactorPair<S::V>],
+    out: &mut Poly<S::V>,
+    key: impl Fn(usize, usize) -> Pair<S::V>,
+) {
+    for (at, out) in out.as_chunks_mut::<2>().0.iter_mut().enumerate() {
+        *out = product::<S, P>(
+            simd,
+            at,
+            factors,
             #[inline(always)]
-            || {
-                // The pairs of as many words of each key as a vector has.
-                let mut loaded = [[[simd.zero(); 2]; 2 * MAX_WORDS]; MAX_K];
-                for (block, out) in out.chunks_mut(4 * S::V::WORDS).enumerate() {
-                    for (column, loaded) in loaded.iter_mut().enumerate().take(P::K) {
-                        load_pairs::<S, P>(simd, keys, (row, column), block, loaded);
-                    }
-                    let first = 2 * S::V::WORDS * block;
-                    for (at, out) in out.as_chunks_mut::<2>().0.iter_mut().enumerate() {
-                        *out = product::<S, P>(
-                            simd,
-                            first + at,
-                            factors,
-                            #[inline(always)]
-                            |column| loaded[column][at],
-                        );
-                    }
-                }
-            },
-        ),
+            |column| key(column, at),
+        );
     }
 }
 
 /// The words of the widest vector.
 const MAX_WORDS: usize = 8;
 
-/// Loads a block of pairs of one polynomial of every key.
+/// Loads a block of pairs of one polynomial of every job, of which `words` returns the words.
 #[inline(always)]
-fn load_pairs<S: ShortSimd, P: KemSet>(
+fn load_pairs<'a, S: ShortSimd>(
     simd: S,
-    keys: &[&KeptKey],
-    (row, column): (usize, usize),
-    block: usize,
+    words: impl Fn(usize) -> &'a LaneValues<S::V, u64>,
     out: &mut [Pair<S::V>; 2 * MAX_WORDS],
 ) {
     let words: [_; GROUPS] = std::array::from_fn(
@@ -150,10 +208,7 @@ fn load_pairs<S: ShortSimd, P: KemSet>(
         |group| {
             S::V::transpose(LaneArray::from_fn(
                 #[inline(always)]
-                |lane| {
-                    let poly = key_at(keys, group * S::V::WORDS + lane).poly::<P>(row, column);
-                    simd.load(&LaneArray::chunks(&poly[..POLY_WORDS]).0[block])
-                },
+                |lane| simd.load(words(group * S::V::WORDS + lane)),
             ))
         },
     );

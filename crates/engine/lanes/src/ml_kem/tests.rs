@@ -136,3 +136,40 @@ fn transforms_follow_the_definition_on_every_leaf() {
         transforms::<crate::simd::Avx2Simd>();
     }
 }
+
+/// Sixteen values of 12 bits are taken by their bound, and keep their order.
+fn values_below_a_bound_are_taken<S: ShortSimd>() {
+    let Some(simd) = S::detect() else {
+        eprintln!("SKIPPED: this processor has no leaf {}", S::LEAF.name());
+        return;
+    };
+    let mut state = 1_u64;
+    for bound in [0, 1, 2048, 3329, 4095, 4096] {
+        for _ in 0..200 {
+            let bytes: [u8; 24] = std::array::from_fn(|_| {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                // Many bytes are extreme.
+                [(state >> 33) as u8, 0, 0xFF][(state >> 50) as usize % 3]
+            });
+            let bit = |at: usize| u16::from(bytes[at / 8] >> (at % 8) & 1);
+            let value = |at: usize| (0..12).rev().fold(0, |value, low| value << 1 | bit(12 * at + low));
+            let expected: Vec<u16> = (0..16).map(value).filter(|value| *value < bound).collect();
+            let mut out = [0; 16];
+            let count = simd.call(
+                #[inline(always)]
+                || simd.take_below(&bytes, bound, &mut out),
+            );
+            assert_eq!(out[..count], expected, "{:?}", S::LEAF);
+        }
+    }
+}
+
+#[test]
+fn values_below_a_bound_are_taken_on_every_leaf() {
+    values_below_a_bound_are_taken::<PortableSimd>();
+    #[cfg(target_arch = "x86_64")]
+    {
+        values_below_a_bound_are_taken::<crate::simd::IfmaSimd>();
+        values_below_a_bound_are_taken::<crate::simd::Avx2Simd>();
+    }
+}

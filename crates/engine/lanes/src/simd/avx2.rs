@@ -11,7 +11,7 @@ use zeroize::Zeroize;
 use super::ifma::prefetch;
 use super::pair::HalfVector;
 use super::registers::clear_registers;
-use super::{Cpu, HalfMask, Mask, ShortVector, Simd, Vector};
+use super::{Cpu, HalfMask, Mask, ShortSimd, ShortVector, Simd, Vector};
 use crate::simd::Leaf;
 
 /// The lanes of a vector.
@@ -59,6 +59,63 @@ impl Cpu for Avx2Simd {
 #[target_feature(enable = "avx2,bmi1")]
 fn enter<R>(body: impl FnOnce() -> R) -> R {
     body()
+}
+
+impl ShortSimd for Avx2Simd {
+    #[inline(always)]
+    fn take_below(self, bytes: &[u8; 24], bound: u16, out: &mut [u16; 16]) -> usize {
+        // SAFETY: `self` proves AVX2; 24 bytes are read and 32 are written.
+        unsafe { take_below(bytes, bound, out) }
+    }
+}
+
+/// Shuffles of eight words of 16 bits: those of row `m` move the words whose bits are set in `m` to the front.
+static TAKEN: [[u8; 16]; 256] = {
+    let mut rows = [[0x80; 16]; 256];
+    let mut mask = 0;
+    while mask < 256 {
+        let (mut word, mut count) = (0, 0);
+        while word < 8 {
+            if mask >> word & 1 == 1 {
+                rows[mask][2 * count] = 2 * word as u8;
+                rows[mask][2 * count + 1] = 2 * word as u8 + 1;
+                count += 1;
+            }
+            word += 1;
+        }
+        mask += 1;
+    }
+    rows
+};
+
+/// Executes [`ShortSimd::take_below`], eight values of 16 bits at a time.
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn take_below(bytes: &[u8; 24], bound: u16, out: &mut [u16; 16]) -> usize {
+    // SAFETY: both loads are within the 24 bytes. The second store begins at most 8 words behind the first.
+    unsafe {
+        let low = _mm_loadu_si128(bytes.as_ptr().cast());
+        let high = _mm_loadu_si128(bytes.as_ptr().add(8).cast());
+        // Value k begins at bit 12 k: bytes 3 k / 2 and the next one. The upper half begins 4 bytes behind its load.
+        let byte_indices = _mm256_setr_epi8(
+            0, 1, 1, 2, 3, 4, 4, 5, 6, 7, 7, 8, 9, 10, 10, 11, 4, 5, 5, 6, 7, 8, 8, 9, 10, 11, 11, 12, 13,
+            14, 14, 15,
+        );
+        let pairs = _mm256_shuffle_epi8(_mm256_set_m128i(high, low), byte_indices);
+        let even = _mm256_and_si256(pairs, _mm256_set1_epi16(0xFFF));
+        let values = _mm256_blend_epi16::<0xAA>(even, _mm256_srli_epi16::<4>(pairs));
+        let is_below = _mm256_cmpgt_epi16(_mm256_set1_epi16(bound.cast_signed()), values);
+        let halves = [_mm256_castsi256_si128(is_below), _mm256_extracti128_si256::<1>(is_below)];
+        let mask = _mm_movemask_epi8(_mm_packs_epi16(halves[0], halves[1])).cast_unsigned();
+        let (first, second) = ((mask & 0xFF) as usize, (mask >> 8) as usize);
+        let count = first.count_ones() as usize;
+        let row = |mask: usize| _mm_loadu_si128(TAKEN[mask].as_ptr().cast());
+        let low = _mm_shuffle_epi8(_mm256_castsi256_si128(values), row(first));
+        let high = _mm_shuffle_epi8(_mm256_extracti128_si256::<1>(values), row(second));
+        _mm_storeu_si128(out.as_mut_ptr().cast(), low);
+        _mm_storeu_si128(out.as_mut_ptr().add(count).cast(), high);
+        count + second.count_ones() as usize
+    }
 }
 
 impl Simd for Avx2Simd {

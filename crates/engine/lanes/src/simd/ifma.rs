@@ -10,7 +10,9 @@ use std::sync::atomic::{Ordering, compiler_fence};
 
 use zeroize::Zeroize;
 
-use super::{Cpu, HalfMask, LANES, Mask, MulSimd, MulVector, ShortVector, Simd, UnzipSimd, Vector, Words};
+use super::{
+    Cpu, HalfMask, LANES, Mask, MulSimd, MulVector, ShortSimd, ShortVector, Simd, UnzipSimd, Vector, Words,
+};
 use crate::simd::Leaf;
 
 /// A CPU and an operating system with AVX-512 IFMA. [`IfmaSimd::detect`] is the only constructor.
@@ -96,6 +98,43 @@ impl UnzipSimd for IfmaSimd {
         // SAFETY: as above.
         let high = unsafe { _mm512_unpackhi_epi64(first.0, second.0) };
         [ZmmVector(low), ZmmVector(high)]
+    }
+}
+
+impl ShortSimd for IfmaSimd {
+    #[inline(always)]
+    fn take_below(self, bytes: &[u8; 24], bound: u16, out: &mut [u16; 16]) -> usize {
+        // SAFETY: `self` proves AVX-512F, BW, VL and VBMI; 24 bytes are read and 32 are written.
+        unsafe { take_below(bytes, bound, out) }
+    }
+}
+
+/// Executes [`ShortSimd::take_below`]: a value to each word of 32 bits, which one instruction compresses.
+#[inline]
+#[target_feature(enable = "avx512f,avx512vl,avx512bw,avx512vbmi")]
+unsafe fn take_below(bytes: &[u8; 24], bound: u16, out: &mut [u16; 16]) -> usize {
+    // Value k begins at bit 12 k: bytes 3 k / 2 and the next one, shifted by 0 or 4.
+    const BYTES: [u32; 16] = {
+        let mut bytes = [0; 16];
+        let mut at = 0;
+        while at < 16 {
+            let first = 3 * (at as u32 / 2) + at as u32 % 2;
+            bytes[at] = first | (first + 1) << 8;
+            at += 1;
+        }
+        bytes
+    };
+    // SAFETY: the mask lets 24 bytes be read, and the store writes 16 words of 16 bits.
+    unsafe {
+        let raw = _mm256_maskz_loadu_epi8(0x00FF_FFFF, bytes.as_ptr().cast());
+        let byte_indices = _mm512_loadu_si512(BYTES.as_ptr().cast());
+        let pairs = _mm512_permutexvar_epi8(byte_indices, _mm512_castsi256_si512(raw));
+        let shifted = _mm512_srlv_epi32(pairs, _mm512_set1_epi64(4 << 32));
+        let values = _mm512_and_si512(shifted, _mm512_set1_epi32(0xFFF));
+        let is_below = _mm512_cmplt_epu32_mask(values, _mm512_set1_epi32(bound.into()));
+        let taken = _mm512_maskz_compress_epi32(is_below, values);
+        _mm256_storeu_si256(out.as_mut_ptr().cast(), _mm512_cvtepi32_epi16(taken));
+        is_below.count_ones() as usize
     }
 }
 

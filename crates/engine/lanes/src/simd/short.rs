@@ -9,9 +9,11 @@ pub(crate) trait ShortSimd: Simd<V: ShortVector> {
     fn splat16(self, word: i16) -> Self::V {
         self.splat32(u32::from(word.cast_unsigned()) * 0x1_0001)
     }
-}
 
-impl<S: Simd<V: ShortVector>> ShortSimd for S {}
+    /// Reads sixteen values of 12 bits, writes those below `bound` in their order, and returns their number. What
+    /// follows them in `out` has no meaning. The values are public.
+    fn take_below(self, bytes: &[u8; 24], bound: u16, out: &mut [u16; 16]) -> usize;
+}
 
 /// Vectors whose quarter lanes are words of 16 bits. Quarter `4 i` is the lowest one of lane `i`. As those of
 /// [`Vector`], the operations work on each word by itself, wrap, and take the same time for all values.

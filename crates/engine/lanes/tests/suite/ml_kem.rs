@@ -106,6 +106,34 @@ fn secrets_agree_with_scalar_for_every_number_of_jobs() {
 }
 
 #[test]
+fn encapsulations_agree_with_scalar_for_every_number_of_jobs() {
+    let scalar = ScalarEngine::detect().unwrap();
+    for set in SETS {
+        let shape = Shape::MlKemEncaps { set };
+        let keys: Vec<_> = (0..100).map(|seed| pair(set, seed)).collect();
+        let random: Vec<_> = (0..100).map(|at| bytes(at, MlKemSet::RANDOM_LEN)).collect();
+        // Private keys encapsulate too, and several jobs have one key.
+        let key = |at: usize| match at % 7 {
+            5 => &keys[at].private,
+            6 => &keys[0].public,
+            _ => &keys[at].public,
+        };
+        let jobs: Vec<_> = random.iter().enumerate().map(|(at, random)| (key(at), &random[..])).collect();
+        let expected = run(&scalar, shape, &jobs);
+        for engine in leaves_for(shape) {
+            let EngineLeaf { name, width, .. } = engine.leaf(shape).unwrap();
+            let counts = if name == "portable" { vec![1, width + 1] } else { (1..=2 * width + 1).collect() };
+            for count in counts {
+                let made = run(&engine, shape, &jobs[..count]);
+                for (at, (made, expected)) in made.iter().zip(&expected).enumerate() {
+                    assert_eq!(made, expected, "{name} {set}: job {at} of {count}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn a_key_that_cannot_be_read_fails_alone() {
     let scalar = ScalarEngine::detect().unwrap();
     for set in SETS {
@@ -117,6 +145,14 @@ fn a_key_that_cannot_be_read_fails_alone() {
         for engine in leaves_for(Shape::MlKemDecaps { set }) {
             let jobs = [(&good.private, &text[..]), (&short, &text[..]), (&good.private, &text[..])];
             let answers = run(&engine, Shape::MlKemDecaps { set }, &jobs);
+            assert_eq!(answers[1], Err(Status::BadKey));
+            assert!(answers[0].is_ok() && answers[0] == answers[2]);
+        }
+        let short = Key::local(KeyParts::MlKemPublic(set, vec![7; 100]), Fingerprint::new([9; 32]));
+        let random = bytes(1, MlKemSet::RANDOM_LEN);
+        for engine in leaves_for(Shape::MlKemEncaps { set }) {
+            let jobs = [(&good.public, &random[..]), (&short, &random), (&good.public, &random)];
+            let answers = run(&engine, Shape::MlKemEncaps { set }, &jobs);
             assert_eq!(answers[1], Err(Status::BadKey));
             assert!(answers[0].is_ok() && answers[0] == answers[2]);
         }

@@ -1,7 +1,7 @@
 //! Words of 16 bits in plain Rust.
 
-use super::PortableVector;
-use crate::simd::{ShortVector, Vector};
+use super::{PortableSimd, PortableVector};
+use crate::simd::{ShortSimd, ShortVector, Simd, Vector};
 
 /// Returns the signed quarters of a word.
 fn quarters(word: u64) -> [i16; 4] {
@@ -81,5 +81,24 @@ where
     #[inline(never)]
     fn sar16(self, count: u32) -> Self {
         self.map16(|word| word >> count.min(15))
+    }
+}
+
+impl<const N: usize> ShortSimd for PortableSimd<N>
+where
+    Self: Simd<V: ShortVector>,
+{
+    fn take_below(self, bytes: &[u8; 24], bound: u16, out: &mut [u16; 16]) -> usize {
+        let mut count = 0;
+        for [a, b, c] in bytes.as_chunks::<3>().0 {
+            let [a, b, c] = [*a, *b, *c].map(u16::from);
+            for value in [a | (b & 0xF) << 8, b >> 4 | c << 4] {
+                if value < bound {
+                    out[count] = value;
+                    count += 1;
+                }
+            }
+        }
+        count
     }
 }
