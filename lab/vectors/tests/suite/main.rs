@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `lanes` | the whole suite on every leaf, with and without verification tables |
 //! | `lattice` | ML-KEM and ML-DSA: ACVP, and agreement with a second implementation |
+//! | `pqclean` | ML-KEM and ML-DSA with PQClean, in both directions |
 //! | `tables` | verifications of the scalar engine with verification tables |
 //! | `corrupted` | the suite can fail: an engine with one corrupted lane does not pass |
 //! | `common` | helpers: an engine for verifications alone |
@@ -13,4 +14,5 @@ mod common;
 mod corrupted;
 mod lanes;
 mod lattice;
+mod pqclean;
 mod tables;
