@@ -1,7 +1,7 @@
 //! Decapsulation. FIPS 203 algorithms 18 and 15.
 
-use oarlock_core::{Operation, Outcomes, Shape, Status};
-use zeroize::{Zeroize, Zeroizing};
+use oarlock_core::{Operation, Outcomes, Shape};
+use zeroize::Zeroize;
 
 use super::coding::{GroupWords, decompress, load_words, push_message_bit, transpose_quarters};
 use super::encrypt::{GroupSecrets, KemEncryption};
@@ -18,7 +18,7 @@ use crate::simd::{ShortSimd, ShortVector, Vector};
 /// The inverse of 128, which the inverse transform multiplies by.
 const OVER_128: ConstantFactor = ConstantFactor::new(3303);
 
-/// Decapsulates every job. Jobs of one key should stand side by side.
+/// Decapsulates every job. It is fastest if all jobs of a group have one key.
 pub(super) fn run<S: ShortSimd, P: KemSet>(
     simd: S,
     shape: Shape,
@@ -26,9 +26,7 @@ pub(super) fn run<S: ShortSimd, P: KemSet>(
     out: &mut Outcomes,
 ) {
     let jobs = accept(shape, operations, out, |operation| {
-        let is_whole = operation.input.len() == P::SET.ciphertext_len();
-        let key = KeptKey::of::<S, P>(simd, operation.key)?;
-        is_whole.then_some((key, operation.input)).ok_or(Status::BadLength)
+        Ok((KeptKey::of::<S, P>(simd, operation.key)?, operation.input))
     });
     let mut work = ThreadScratch::take(|| Decapsulation::<S, P>::new(simd));
     for group in jobs.chunks(lanes::<S::V>()) {
@@ -73,12 +71,12 @@ impl<S: ShortSimd, P: KemSet> Decapsulation<S, P> {
                 }
             },
         );
-        let message = Zeroizing::new(self.decrypt(simd, &keys));
+        self.decrypt(simd, &keys);
         let hash = |group: usize, at: usize| keys.load(simd, group, |key| key.hash[at]);
-        let [mut secrets, seeds] = self.encryption.hash_message(simd, &message, hash).map(Zeroizing::new);
-        let different = self.encrypt_again(simd, &keys, &message, &seeds);
-        self.reject(simd, different, &mut secrets);
-        write_secrets(group, &secrets, 0, out);
+        self.encryption.hash_message(simd, hash);
+        let different = self.encrypt_again(simd, &keys);
+        self.reject(simd, different);
+        write_secrets(group, &self.encryption.secrets, 0, out);
     }
 
     /// Hashes z and the ciphertext. FIPS 203 algorithm 18, step 7.
@@ -107,9 +105,9 @@ impl<S: ShortSimd, P: KemSet> Decapsulation<S, P> {
     }
 
     /// Decrypts the messages as units. FIPS 203 algorithm 15.
-    fn decrypt(&mut self, simd: S, keys: &GroupKeys<'_>) -> [S::V; 16] {
+    fn decrypt(&mut self, simd: S, keys: &GroupKeys<'_>) {
         let units = self.ciphertexts.as_flattened();
-        let KemEncryption { factors, sum, noise: u, .. } = &mut self.encryption;
+        let KemEncryption { factors, sum, noise: u, message, .. } = &mut self.encryption;
         for column in 0..P::K {
             simd.call(
                 #[inline(always)]
@@ -127,7 +125,7 @@ impl<S: ShortSimd, P: KemSet> Decapsulation<S, P> {
         }
         multiply::<S, P>(simd, keys, P::K + 1, factors, sum);
         inverse(simd, sum, OVER_128);
-        let mut message = [simd.zero(); 16];
+        *message = [simd.zero(); 16];
         simd.call(
             #[inline(always)]
             || {
@@ -142,25 +140,18 @@ impl<S: ShortSimd, P: KemSet> Decapsulation<S, P> {
                 );
             },
         );
-        message
     }
 
     /// Encrypts the messages and returns a word that is not zero in the quarters of ciphertexts that differ. FIPS 203
     /// algorithm 18, steps 8 and 9.
-    fn encrypt_again(
-        &mut self,
-        simd: S,
-        keys: &GroupKeys<'_>,
-        message: &[S::V; 16],
-        seeds: &GroupSecrets<S::V>,
-    ) -> S::V {
+    fn encrypt_again(&mut self, simd: S, keys: &GroupKeys<'_>) -> S::V {
         let Self { ciphertexts, encryption, .. } = self;
-        encryption.draw_vector(simd, seeds);
+        encryption.draw_vector(simd);
         let mut different = simd.zero();
         for row in 0..=P::K {
             let KemEncryption { factors, sum, .. } = encryption;
             multiply::<S, P>(simd, keys, row, factors, sum);
-            encryption.finish_row(simd, row, seeds, OVER_128);
+            encryption.finish_row(simd, row, OVER_128);
             let units = &ciphertexts.as_flattened()[16 * P::DU * row..];
             simd.call(
                 #[inline(always)]
@@ -180,7 +171,7 @@ impl<S: ShortSimd, P: KemSet> Decapsulation<S, P> {
                             units,
                             #[inline(always)]
                             |block, at, value| {
-                                let again = encryption.last_value(simd, message, block, at);
+                                let again = encryption.last_value(simd, block, at);
                                 different = different | (again ^ value);
                             },
                         );
@@ -192,14 +183,15 @@ impl<S: ShortSimd, P: KemSet> Decapsulation<S, P> {
     }
 
     /// Replaces the shared secrets of jobs whose ciphertexts differ. FIPS 203 algorithm 18, steps 9 to 11.
-    fn reject(&self, simd: S, different: S::V, secrets: &mut GroupSecrets<S::V>) {
+    fn reject(&mut self, simd: S, different: S::V) {
+        let Self { encryption: KemEncryption { secrets, .. }, rejected, .. } = self;
         simd.call(
             #[inline(always)]
             || {
                 // All ones in the quarters that are not zero, and then in whole words.
                 let negative = simd.zero().sub16(different);
                 let masks = transpose_quarters(simd, [(different | negative).sar16(15); GROUPS]);
-                for ((secrets, rejected), mask) in secrets.iter_mut().zip(&self.rejected).zip(masks) {
+                for ((secrets, rejected), mask) in secrets.iter_mut().zip(&*rejected).zip(masks) {
                     for (secret, rejected) in secrets.iter_mut().zip(rejected) {
                         *secret = mask & *rejected | mask.and_not(*secret);
                     }

@@ -81,7 +81,7 @@ impl<S: ShortSimd, P: KemSet> Encapsulation<S, P> {
             std::array::from_fn(|word| self.keys[self.keys.len() - SEED_WORDS + word]);
         let hashes = self.hash_keys(simd);
         self.read_vector(simd);
-        let mut message = Zeroizing::new([simd.zero(); 16]);
+        let message = &mut self.encryption.message;
         simd.call(
             #[inline(always)]
             || {
@@ -91,8 +91,8 @@ impl<S: ShortSimd, P: KemSet> Encapsulation<S, P> {
             },
         );
         let hash = |group: usize, at: usize| hashes[group][at];
-        let [secrets, noise_seeds] = self.encryption.hash_message(simd, &message, hash).map(Zeroizing::new);
-        self.encryption.draw_vector(simd, &noise_seeds);
+        self.encryption.hash_message(simd, hash);
+        self.encryption.draw_vector(simd);
         for row in 0..=P::K {
             if row < P::K {
                 self.expand_row(simd, &seeds, row, group.len());
@@ -103,11 +103,11 @@ impl<S: ShortSimd, P: KemSet> Encapsulation<S, P> {
                 let KemEncryption { factors, sum, .. } = &mut self.encryption;
                 multiply_lanes::<S, P>(simd, &self.vector, factors, sum);
             }
-            self.encryption.finish_row(simd, row, &noise_seeds, SCALE);
-            self.pack(simd, row, &message);
+            self.encryption.finish_row(simd, row, SCALE);
+            self.pack(simd, row);
             self.write(simd, row, group, out);
         }
-        write_secrets(group, &secrets, P::SET.ciphertext_len(), out);
+        write_secrets(group, &self.encryption.secrets, P::SET.ciphertext_len(), out);
     }
 
     /// Hashes the keys. FIPS 203 algorithm 17, step 1.
@@ -172,7 +172,7 @@ impl<S: ShortSimd, P: KemSet> Encapsulation<S, P> {
     }
 
     /// Compresses and packs u or v. FIPS 203 algorithm 14, steps 22 and 23.
-    fn pack(&mut self, simd: S, row: usize, message: &[S::V; 16]) {
+    fn pack(&mut self, simd: S, row: usize) {
         let Self { packed, encryption, .. } = self;
         simd.call(
             #[inline(always)]
@@ -189,7 +189,7 @@ impl<S: ShortSimd, P: KemSet> Encapsulation<S, P> {
                         simd,
                         packed.as_flattened_mut(),
                         #[inline(always)]
-                        |block, at| encryption.last_value(simd, message, block, at),
+                        |block, at| encryption.last_value(simd, block, at),
                     );
                 }
                 for units in packed.iter_mut() {

@@ -27,6 +27,12 @@ pub(super) struct KemEncryption<S: ShortSimd, P> {
     pub(super) noise: Poly<S::V>,
     /// A state of every job.
     pub(super) states: [KeccakState<S::V>; GROUPS],
+    /// The message as units.
+    pub(super) message: [S::V; 16],
+    /// The shared secrets.
+    pub(super) secrets: GroupSecrets<S::V>,
+    /// The seeds of the noise.
+    seeds: GroupSecrets<S::V>,
     set: PhantomData<P>,
 }
 
@@ -38,52 +44,43 @@ impl<S: ShortSimd, P: KemSet> KemEncryption<S, P> {
             sum: [zero; COEFFICIENTS],
             noise: [zero; COEFFICIENTS],
             states: [[zero; STATE_WORDS]; GROUPS],
+            message: [zero; 16],
+            secrets: [[zero; SEED_WORDS]; GROUPS],
+            seeds: [[zero; SEED_WORDS]; GROUPS],
             set: PhantomData,
         }
     }
 
-    /// Hashes the messages and the hashes of the encapsulation keys, of which `hash` returns a word of a group. Returns
-    /// the shared secrets, and the seeds of the noise. FIPS 203 algorithm 17, step 1.
-    pub(super) fn hash_message(
-        &mut self,
-        simd: S,
-        message: &[S::V; 16],
-        hash: impl Fn(usize, usize) -> S::V,
-    ) -> [GroupSecrets<S::V>; 2] {
-        let zero = [[simd.zero(); SEED_WORDS]; GROUPS];
-        let (mut shared, mut seeds) = (zero, zero);
-        let mut words = [[simd.zero(); GROUPS]; SEED_WORDS];
+    /// Hashes the messages and the hashes of the encapsulation keys, of which `hash` returns a word of a group, to the
+    /// shared secrets and the seeds of the noise. FIPS 203 algorithm 17, step 1.
+    pub(super) fn hash_message(&mut self, simd: S, hash: impl Fn(usize, usize) -> S::V) {
+        let Self { states, message, secrets, seeds, .. } = self;
+        for state in &mut *states {
+            *state = [simd.zero(); STATE_WORDS];
+        }
         simd.call(
             #[inline(always)]
             || {
-                for (units, words) in message.as_chunks::<GROUPS>().0.iter().zip(&mut words) {
-                    *words = transpose_quarters(simd, *units);
+                for (at, units) in message.as_chunks::<GROUPS>().0.iter().enumerate() {
+                    for (group, word) in transpose_quarters(simd, *units).into_iter().enumerate() {
+                        states[group][at] = word;
+                        states[group][SEED_WORDS + at] = hash(group, at);
+                    }
                 }
             },
         );
-        for (group, state) in self.states.iter_mut().enumerate() {
-            simd.call(
-                #[inline(always)]
-                || {
-                    *state = [simd.zero(); STATE_WORDS];
-                    for (at, words) in words.iter().enumerate() {
-                        state[at] = words[group];
-                        state[SEED_WORDS + at] = hash(group, at);
-                    }
-                },
-            );
+        for ((state, secret), seed) in states.iter_mut().zip(secrets).zip(seeds) {
             pad(simd, state, 2 * SEED_WORDS, RATE_512, SHA3_SUFFIX);
             permute(simd, state);
-            shared[group].copy_from_slice(&state[..SEED_WORDS]);
-            seeds[group].copy_from_slice(&state[SEED_WORDS..2 * SEED_WORDS]);
+            secret.copy_from_slice(&state[..SEED_WORDS]);
+            seed.copy_from_slice(&state[SEED_WORDS..2 * SEED_WORDS]);
         }
-        [shared, seeds]
     }
 
     /// Draws the vector y and prepares it as factors. FIPS 203 algorithm 14, steps 9 to 12 and 18.
-    pub(super) fn draw_vector(&mut self, simd: S, seeds: &GroupSecrets<S::V>) {
+    pub(super) fn draw_vector(&mut self, simd: S) {
         for column in 0..P::K {
-            self.draw_noise(simd, seeds, column as u64);
+            self.draw_noise(simd, column as u64);
             forward(simd, &mut self.noise);
             prepare(simd, &self.noise, &mut self.factors[COEFFICIENTS / 2 * column..]);
         }
@@ -91,15 +88,9 @@ impl<S: ShortSimd, P: KemSet> KemEncryption<S, P> {
 
     /// Transforms the product with row `row` back and draws its noise. `scale` undoes the factor of the transform, and
     /// of the key. FIPS 203 algorithm 14, steps 13 to 17, 19 and 21.
-    pub(super) fn finish_row(
-        &mut self,
-        simd: S,
-        row: usize,
-        seeds: &GroupSecrets<S::V>,
-        scale: ConstantFactor,
-    ) {
+    pub(super) fn finish_row(&mut self, simd: S, row: usize, scale: ConstantFactor) {
         inverse(simd, &mut self.sum, scale);
-        self.draw_noise(simd, seeds, (P::K + row) as u64);
+        self.draw_noise(simd, (P::K + row) as u64);
     }
 
     /// Returns a compressed coefficient of u. FIPS 203 algorithm 14, step 22.
@@ -111,9 +102,9 @@ impl<S: ShortSimd, P: KemSet> KemEncryption<S, P> {
 
     /// Returns a compressed coefficient of v. FIPS 203 algorithm 14, step 23.
     #[inline(always)]
-    pub(super) fn last_value(&self, simd: S, message: &[S::V; 16], block: usize, at: usize) -> S::V {
+    pub(super) fn last_value(&self, simd: S, block: usize, at: usize) -> S::V {
         let coefficient = self.sum[16 * block + at].add16(self.noise[16 * block + at]);
-        let with_bit = coefficient.add16(message_coefficient(simd, message[block], at));
+        let with_bit = coefficient.add16(message_coefficient(simd, self.message[block], at));
         compress(simd, reduce(simd, with_bit), P::DV)
     }
 
@@ -130,9 +121,9 @@ impl<S: ShortSimd, P: KemSet> KemEncryption<S, P> {
     }
 
     /// Draws a polynomial of noise from the seeds and a counter. FIPS 203 4.3, equation 4.3, and algorithm 8.
-    fn draw_noise(&mut self, simd: S, seeds: &GroupSecrets<S::V>, counter: u64) {
-        let Self { states, noise, .. } = self;
-        for (state, seed) in states.iter_mut().zip(seeds) {
+    fn draw_noise(&mut self, simd: S, counter: u64) {
+        let Self { states, noise, seeds, .. } = self;
+        for (state, seed) in states.iter_mut().zip(&*seeds) {
             simd.call(
                 #[inline(always)]
                 || {
@@ -166,5 +157,8 @@ impl<S: ShortSimd, P: KemSet> KemEncryption<S, P> {
         self.sum.zeroize();
         self.noise.zeroize();
         self.states.zeroize();
+        self.message.zeroize();
+        self.secrets.zeroize();
+        self.seeds.zeroize();
     }
 }
