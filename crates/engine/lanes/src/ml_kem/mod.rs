@@ -27,6 +27,7 @@ mod uniform;
 
 use encrypt::GroupSecrets;
 use oarlock_core::{BatchSize, EngineFault, MlKemSet, Operation, Outcomes, Shape, Status};
+use zeroize::Zeroize;
 
 use crate::batch::LaneJob;
 use crate::fault::not_offered;
@@ -66,23 +67,26 @@ trait KemSet: 'static {
     fn pack_last_values<S: ShortSimd>(simd: S, units: &mut [S::V], value: impl FnMut(usize, usize) -> S::V);
 }
 
-struct Kem768;
-struct Kem1024;
+/// The parameters k, du and dv. They are constants of the type, because counts of shifts must be.
+struct KemParameters<const K: usize, const DU: usize, const DV: usize>;
 
-impl KemSet for Kem768 {
-    const SET: MlKemSet = MlKemSet::MlKem768;
-    const K: usize = 3;
-    const DU: usize = 10;
-    const DV: usize = 4;
+type Kem768 = KemParameters<3, 10, 4>;
+type Kem1024 = KemParameters<4, 11, 5>;
+
+impl<const K: usize, const DU: usize, const DV: usize> KemSet for KemParameters<K, DU, DV> {
+    const SET: MlKemSet = if K == 3 { MlKemSet::MlKem768 } else { MlKemSet::MlKem1024 };
+    const K: usize = K;
+    const DU: usize = DU;
+    const DV: usize = DV;
 
     #[inline(always)]
     fn for_vector_values<S: ShortSimd>(simd: S, units: &[S::V], each: impl FnMut(usize, usize, S::V)) {
-        coding::for_values::<S, { Self::DU }>(simd, units, each);
+        coding::for_values::<S, DU>(simd, units, each);
     }
 
     #[inline(always)]
     fn for_last_values<S: ShortSimd>(simd: S, units: &[S::V], each: impl FnMut(usize, usize, S::V)) {
-        coding::for_values::<S, { Self::DV }>(simd, units, each);
+        coding::for_values::<S, DV>(simd, units, each);
     }
 
     #[inline(always)]
@@ -91,43 +95,12 @@ impl KemSet for Kem768 {
         units: &mut [S::V],
         value: impl FnMut(usize, usize) -> S::V,
     ) {
-        coding::pack_values::<S, { Self::DU }>(simd, units, value);
+        coding::pack_values::<S, DU>(simd, units, value);
     }
 
     #[inline(always)]
     fn pack_last_values<S: ShortSimd>(simd: S, units: &mut [S::V], value: impl FnMut(usize, usize) -> S::V) {
-        coding::pack_values::<S, { Self::DV }>(simd, units, value);
-    }
-}
-
-impl KemSet for Kem1024 {
-    const SET: MlKemSet = MlKemSet::MlKem1024;
-    const K: usize = 4;
-    const DU: usize = 11;
-    const DV: usize = 5;
-
-    #[inline(always)]
-    fn for_vector_values<S: ShortSimd>(simd: S, units: &[S::V], each: impl FnMut(usize, usize, S::V)) {
-        coding::for_values::<S, { Self::DU }>(simd, units, each);
-    }
-
-    #[inline(always)]
-    fn for_last_values<S: ShortSimd>(simd: S, units: &[S::V], each: impl FnMut(usize, usize, S::V)) {
-        coding::for_values::<S, { Self::DV }>(simd, units, each);
-    }
-
-    #[inline(always)]
-    fn pack_vector_values<S: ShortSimd>(
-        simd: S,
-        units: &mut [S::V],
-        value: impl FnMut(usize, usize) -> S::V,
-    ) {
-        coding::pack_values::<S, { Self::DU }>(simd, units, value);
-    }
-
-    #[inline(always)]
-    fn pack_last_values<S: ShortSimd>(simd: S, units: &mut [S::V], value: impl FnMut(usize, usize) -> S::V) {
-        coding::pack_values::<S, { Self::DV }>(simd, units, value);
+        coding::pack_values::<S, DV>(simd, units, value);
     }
 }
 
@@ -180,11 +153,12 @@ fn write_secrets<V: Vector, T>(
 ) {
     for (jobs, secrets) in group.chunks(V::WORDS).zip(secrets) {
         for (word, words) in secrets.iter().enumerate() {
-            let words = words.words();
+            let mut words = words.words();
             for (job, word_of_job) in jobs.iter().zip(words.as_ref()) {
                 let result = &mut out.result_mut(job.index)[start + 8 * word..][..8];
                 result.copy_from_slice(&word_of_job.to_le_bytes());
             }
+            words.as_mut().zeroize();
         }
         for job in jobs {
             out.set(job.index, Status::Done);

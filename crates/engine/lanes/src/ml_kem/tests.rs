@@ -25,6 +25,16 @@ fn each_word(
 }
 
 #[test]
+fn both_larger_sets_are_offered() {
+    for set in MlKemSet::ALL {
+        for shape in [Shape::MlKemEncaps { set }, Shape::MlKemDecaps { set }] {
+            let is_offered = offers::<PortableSimd>(shape).is_some();
+            assert_eq!(is_offered, set != MlKemSet::MlKem512, "{shape}");
+        }
+    }
+}
+
+#[test]
 fn every_word_is_reduced() {
     each_word(reduce, |word, reduced| {
         assert!((0..=Q).contains(&reduced), "{word}");

@@ -5,37 +5,28 @@ use super::{COEFFICIENTS, Poly};
 use crate::simd::{ShortSimd, ShortVector};
 
 /// The powers of zeta = 17 in the order of FIPS 203 appendix A: factor `i` is zeta to the bit reversal of `i`.
-pub(super) const ZETAS: [ConstantFactor; 128] = {
-    let mut zetas = [ConstantFactor::new(0); 128];
-    let mut at = 0;
-    while at < zetas.len() {
-        let (exponent, mut power, mut count) = ((at as u8).reverse_bits() >> 1, 1, 0);
-        while count < exponent {
-            power = power * 17 % 3329;
-            count += 1;
-        }
-        zetas[at] = ConstantFactor::new(power);
-        at += 1;
-    }
-    zetas
-};
+pub(super) const ZETAS: [ConstantFactor; 128] = powers(1, 0);
 
 /// The factors by which products of pairs are reduced: zeta to 2 b + 1, where b is the bit reversal of the index. FIPS
 /// 203 algorithm 11.
-pub(super) const GAMMAS: [ConstantFactor; COEFFICIENTS / 2] = {
-    let mut gammas = [ConstantFactor::new(0); COEFFICIENTS / 2];
+pub(super) const GAMMAS: [ConstantFactor; COEFFICIENTS / 2] = powers(2, 1);
+
+/// Returns zeta to `times` b + `plus` for the bit reversal b of each index of seven bits.
+const fn powers(times: u32, plus: u32) -> [ConstantFactor; 128] {
+    let mut factors = [ConstantFactor::new(0); 128];
     let mut at = 0;
-    while at < gammas.len() {
-        let (exponent, mut power, mut count) = (2 * ((at as u8).reverse_bits() >> 1) as u32 + 1, 1, 0);
+    while at < factors.len() {
+        let exponent = times * ((at as u8).reverse_bits() >> 1) as u32 + plus;
+        let (mut power, mut count) = (1, 0);
         while count < exponent {
             power = power * 17 % 3329;
             count += 1;
         }
-        gammas[at] = ConstantFactor::new(power);
+        factors[at] = ConstantFactor::new(power);
         at += 1;
     }
-    gammas
-};
+    factors
+}
 
 /// Transforms coefficients between -q and q. The result is between -8 q and 8 q. FIPS 203 algorithm 9.
 pub(super) fn forward<S: ShortSimd>(simd: S, poly: &mut Poly<S::V>) {

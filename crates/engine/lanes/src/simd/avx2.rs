@@ -91,7 +91,7 @@ static TAKEN: [[u8; 16]; 256] = {
 /// Executes [`ShortSimd::take_below`], eight values of 16 bits at a time.
 #[inline]
 #[target_feature(enable = "avx2")]
-unsafe fn take_below(bytes: &[u8; 24], bound: u16, out: &mut [u16; 16]) -> usize {
+fn take_below(bytes: &[u8; 24], bound: u16, out: &mut [u16; 16]) -> usize {
     // SAFETY: both loads are within the 24 bytes. The second store begins at most 8 words behind the first.
     unsafe {
         let low = _mm_loadu_si128(bytes.as_ptr().cast());

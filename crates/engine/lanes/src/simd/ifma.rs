@@ -112,7 +112,7 @@ impl ShortSimd for IfmaSimd {
 /// Executes [`ShortSimd::take_below`]: a value to each word of 32 bits, which one instruction compresses.
 #[inline]
 #[target_feature(enable = "avx512f,avx512vl,avx512bw,avx512vbmi")]
-unsafe fn take_below(bytes: &[u8; 24], bound: u16, out: &mut [u16; 16]) -> usize {
+fn take_below(bytes: &[u8; 24], bound: u16, out: &mut [u16; 16]) -> usize {
     // Value k begins at bit 12 k: bytes 3 k / 2 and the next one, shifted by 0 or 4.
     const BYTES: [u32; 16] = {
         let mut bytes = [0; 16];
