@@ -30,6 +30,7 @@ mod files;
 mod fma;
 mod kernel_test;
 mod language;
+mod locks;
 mod plan;
 mod runs;
 mod sbom;
@@ -47,7 +48,7 @@ use checks::CheckResult;
 use workspace::{Workspace, WorkspaceError};
 
 const USAGE: &str =
-    "usage: cargo xtask structure|unsafe|files|language|circuits|kernels|fields|documents|runs|check [--manifest-path PATH]
+    "usage: cargo xtask structure|unsafe|files|language|circuits|kernels|fields|documents|runs|locks|check [--manifest-path PATH]
        cargo xtask language --update|--list [--manifest-path PATH]
        cargo xtask fields --update [--manifest-path PATH]
        cargo xtask commits [RANGE]
@@ -100,10 +101,11 @@ enum CheckKind {
     Fields,
     Documents,
     Runs,
+    Locks,
 }
 
 impl CheckKind {
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 10] = [
         Self::Structure,
         Self::Unsafe,
         Self::Files,
@@ -113,6 +115,7 @@ impl CheckKind {
         Self::Fields,
         Self::Documents,
         Self::Runs,
+        Self::Locks,
     ];
 
     fn name(self) -> &'static str {
@@ -126,6 +129,7 @@ impl CheckKind {
             Self::Fields => "fields",
             Self::Documents => "documents",
             Self::Runs => "runs",
+            Self::Locks => "locks",
         }
     }
 
@@ -140,6 +144,7 @@ impl CheckKind {
             Self::Fields => fields::check(workspace),
             Self::Documents => documents::check(workspace),
             Self::Runs => runs::check(workspace),
+            Self::Locks => locks::check(workspace),
         }
     }
 }
