@@ -16,6 +16,7 @@
 //! | `chacha` | ChaCha20-Poly1305 |
 //! | `cipher_mac` | a cipher and an HMAC over each record |
 //! | `keccak` | the permutation of SHA-3 and SHAKE |
+//! | `lattice` | what lattice schemes share: units of lanes, transforms, draws |
 //! | `ml_kem` | ML-KEM-768 and ML-KEM-1024 |
 //! | `hash` | SHA-1 and SHA-2 of many messages side by side, HMAC |
 //! | `scratch` | memory that threads keep between runs |
@@ -48,6 +49,7 @@ mod fault;
 mod hash;
 mod keccak;
 mod kernels;
+mod lattice;
 mod leaves;
 #[cfg(feature = "measure")]
 #[doc(hidden)]

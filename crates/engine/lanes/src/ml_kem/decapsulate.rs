@@ -3,20 +3,23 @@
 use oarlock_core::{Operation, Outcomes, Shape};
 use zeroize::Zeroize;
 
-use super::coding::{GroupWords, decompress, load_words, push_message_bit, transpose_quarters};
+use super::coding::{GroupWords, decompress, push_message_bit};
 use super::encrypt::{GroupSecrets, KemEncryption};
 use super::key::{KeptKey, SEED_WORDS};
-use super::reduce::{ConstantFactor, reduce};
+use super::reduce::{KemFactor, reduce};
 use super::rows::{GroupKeys, multiply, prepare};
-use super::transform::{forward, inverse};
+use super::transform::{forward, inverse, inverse_scale};
 use super::{COEFFICIENTS, GROUPS, KemSet, lanes, write_secrets};
 use crate::batch::{LaneJob, accept};
 use crate::keccak::{SHAKE_SUFFIX, STATE_WORDS};
+use crate::lattice::transform::InverseScale;
+use crate::lattice::units::transpose_quarters;
+use crate::lattice::words::load_words;
 use crate::scratch::{ThreadScratch, WipePolicy};
 use crate::simd::{ShortSimd, ShortVector, Vector};
 
 /// The inverse of 128, which the inverse transform multiplies by.
-const OVER_128: ConstantFactor = ConstantFactor::new(3303);
+const OVER_128: InverseScale<KemFactor> = inverse_scale(3303);
 
 /// Decapsulates every job. It is fastest if all jobs of a group have one key.
 pub(super) fn run<S: ShortSimd, P: KemSet>(
@@ -116,7 +119,7 @@ impl<S: ShortSimd, P: KemSet> Decapsulation<S, P> {
                         simd,
                         &units[16 * P::DU * column..],
                         #[inline(always)]
-                        |block, at, value| u[16 * block + at] = decompress(simd, value, P::DU),
+                        |at, value| u[at] = decompress(simd, value, P::DU),
                     );
                 },
             );
@@ -133,9 +136,9 @@ impl<S: ShortSimd, P: KemSet> Decapsulation<S, P> {
                     simd,
                     &units[16 * P::DU * P::K..],
                     #[inline(always)]
-                    |block, at, value| {
-                        let difference = decompress(simd, value, P::DV).sub16(sum[16 * block + at]);
-                        push_message_bit(simd, &mut message[block], reduce(simd, difference));
+                    |at, value| {
+                        let difference = decompress(simd, value, P::DV).sub16(sum[at]);
+                        push_message_bit(simd, &mut message[at / 16], reduce(simd, difference));
                     },
                 );
             },
@@ -161,8 +164,8 @@ impl<S: ShortSimd, P: KemSet> Decapsulation<S, P> {
                             simd,
                             units,
                             #[inline(always)]
-                            |block, at, value| {
-                                different = different | (encryption.vector_value(simd, block, at) ^ value);
+                            |at, value| {
+                                different = different | (encryption.vector_value(simd, at) ^ value);
                             },
                         );
                     } else {
@@ -170,8 +173,8 @@ impl<S: ShortSimd, P: KemSet> Decapsulation<S, P> {
                             simd,
                             units,
                             #[inline(always)]
-                            |block, at, value| {
-                                let again = encryption.last_value(simd, block, at);
+                            |at, value| {
+                                let again = encryption.last_value(simd, at);
                                 different = different | (again ^ value);
                             },
                         );

@@ -3,19 +3,25 @@
 use oarlock_core::{Operation, Outcomes, Shape, Status};
 use zeroize::Zeroizing;
 
-use super::coding::{GroupWords, for_values, load_words, store_words, transpose_quarters};
+use super::coding::GroupWords;
 use super::encrypt::{GroupSecrets, KemEncryption};
 use super::key::{POLY_WORDS, SEED_WORDS};
-use super::reduce::ConstantFactor;
+use super::reduce::KemFactor;
 use super::rows::{multiply_each, multiply_lanes};
-use super::{COEFFICIENTS, GROUPS, KemSet, Poly, lanes, uniform, write_secrets};
+use super::transform::inverse_scale;
+use super::uniform::KemDraw;
+use super::{COEFFICIENTS, GROUPS, KemSet, Poly, lanes, write_secrets};
 use crate::batch::{LaneJob, accept};
 use crate::keccak::{LAST_BIT, RATE_128, SHA3_SUFFIX, SHAKE_SUFFIX, STATE_WORDS};
+use crate::lattice::transform::InverseScale;
+use crate::lattice::uniform::{MAX_STATES, draw};
+use crate::lattice::units::{Quarters, for_values, transpose_quarters};
+use crate::lattice::words::{load_words, store_words};
 use crate::scratch::{ThreadScratch, WipePolicy};
 use crate::simd::{ShortSimd, Vector};
 
 /// 2^16 over 128: these keys are not times 2^16.
-const SCALE: ConstantFactor = ConstantFactor::new((3303 << 16) % 3329);
+const SCALE: InverseScale<KemFactor> = inverse_scale((3303 << 16) % 3329);
 
 /// The bits of a coefficient of an encapsulation key.
 const KEY_BITS: usize = 12;
@@ -132,11 +138,11 @@ impl<S: ShortSimd, P: KemSet> Encapsulation<S, P> {
                     *words = transpose_quarters(simd, *words);
                 }
                 for (units, poly) in keys.as_flattened().chunks_exact(16 * KEY_BITS).zip(vector) {
-                    for_values::<S, KEY_BITS>(
+                    for_values::<S, Quarters, KEY_BITS>(
                         simd,
                         units,
                         #[inline(always)]
-                        |block, at, value| poly[16 * block + at] = value,
+                        |at, value| poly[at] = value,
                     );
                 }
             },
@@ -145,7 +151,6 @@ impl<S: ShortSimd, P: KemSet> Encapsulation<S, P> {
 
     /// Expands a row of the transposed matrix of every job. FIPS 203 algorithm 14, steps 4 to 8.
     fn expand_row(&mut self, simd: S, seeds: &[GroupWords<S::V>; SEED_WORDS], row: usize, jobs: usize) {
-        let mut polys = [[0; POLY_WORDS]; MAX_LANES];
         for group in 0..GROUPS {
             let first = group * S::V::WORDS;
             let count = jobs.saturating_sub(first).min(S::V::WORDS);
@@ -163,9 +168,10 @@ impl<S: ShortSimd, P: KemSet> Encapsulation<S, P> {
                         state[RATE_128 - 1] = simd.splat(LAST_BIT);
                     },
                 );
-                uniform::draw(simd, state, &mut polys[..count]);
-                for (job, poly) in polys[..count].iter().enumerate() {
-                    self.row[(first + job) * P::K + column] = *poly;
+                let mut drawn = [KemDraw::NEW; MAX_STATES];
+                draw(simd, state, &mut drawn[..count]);
+                for (job, drawn) in drawn[..count].iter().enumerate() {
+                    self.row[(first + job) * P::K + column] = drawn.words();
                 }
             }
         }
@@ -182,14 +188,14 @@ impl<S: ShortSimd, P: KemSet> Encapsulation<S, P> {
                         simd,
                         packed.as_flattened_mut(),
                         #[inline(always)]
-                        |block, at| encryption.vector_value(simd, block, at),
+                        |at| encryption.vector_value(simd, at),
                     );
                 } else {
                     P::pack_last_values(
                         simd,
                         packed.as_flattened_mut(),
                         #[inline(always)]
-                        |block, at| encryption.last_value(simd, block, at),
+                        |at| encryption.last_value(simd, at),
                     );
                 }
                 for units in packed.iter_mut() {
@@ -220,9 +226,6 @@ impl<S: ShortSimd, P: KemSet> Encapsulation<S, P> {
         );
     }
 }
-
-/// The most states of Keccak side by side.
-const MAX_LANES: usize = 8;
 
 impl<S: ShortSimd, P: KemSet> WipePolicy for Encapsulation<S, P> {
     fn wipe(&mut self) {

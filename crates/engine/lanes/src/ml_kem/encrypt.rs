@@ -4,15 +4,17 @@ use std::marker::PhantomData;
 
 use zeroize::Zeroize;
 
-use super::coding::{compress, message_coefficient, sample_binomial, transpose_quarters};
+use super::coding::{compress, message_coefficient, sample_binomial};
 use super::key::SEED_WORDS;
-use super::reduce::{ConstantFactor, reduce};
+use super::reduce::{KemFactor, reduce};
 use super::rows::{FactorPair, prepare};
 use super::transform::{forward, inverse};
 use super::{COEFFICIENTS, GROUPS, KemSet, Poly};
 use crate::keccak::{
     KeccakState, RATE_256, RATE_512, SHA3_SUFFIX, SHAKE_SUFFIX, STATE_WORDS, absorb, pad, permute,
 };
+use crate::lattice::transform::InverseScale;
+use crate::lattice::units::transpose_quarters;
 use crate::simd::{ShortSimd, ShortVector};
 
 /// Four words of every job of every group.
@@ -88,23 +90,23 @@ impl<S: ShortSimd, P: KemSet> KemEncryption<S, P> {
 
     /// Transforms the product with row `row` back and draws its noise. `scale` undoes the factor of the transform, and
     /// of the key. FIPS 203 algorithm 14, steps 13 to 17, 19 and 21.
-    pub(super) fn finish_row(&mut self, simd: S, row: usize, scale: ConstantFactor) {
+    pub(super) fn finish_row(&mut self, simd: S, row: usize, scale: InverseScale<KemFactor>) {
         inverse(simd, &mut self.sum, scale);
         self.draw_noise(simd, (P::K + row) as u64);
     }
 
     /// Returns a compressed coefficient of u. FIPS 203 algorithm 14, step 22.
     #[inline(always)]
-    pub(super) fn vector_value(&self, simd: S, block: usize, at: usize) -> S::V {
-        let coefficient = self.sum[16 * block + at].add16(self.noise[16 * block + at]);
+    pub(super) fn vector_value(&self, simd: S, at: usize) -> S::V {
+        let coefficient = self.sum[at].add16(self.noise[at]);
         compress(simd, reduce(simd, coefficient), P::DU)
     }
 
     /// Returns a compressed coefficient of v. FIPS 203 algorithm 14, step 23.
     #[inline(always)]
-    pub(super) fn last_value(&self, simd: S, block: usize, at: usize) -> S::V {
-        let coefficient = self.sum[16 * block + at].add16(self.noise[16 * block + at]);
-        let with_bit = coefficient.add16(message_coefficient(simd, self.message[block], at));
+    pub(super) fn last_value(&self, simd: S, at: usize) -> S::V {
+        let coefficient = self.sum[at].add16(self.noise[at]);
+        let with_bit = coefficient.add16(message_coefficient(simd, self.message[at / 16], at % 16));
         compress(simd, reduce(simd, with_bit), P::DV)
     }
 

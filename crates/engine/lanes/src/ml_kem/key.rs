@@ -5,8 +5,10 @@ use oarlock_engine_kit::lattice::ml_kem;
 use zeroize::Zeroize;
 
 use super::reduce::to_montgomery;
-use super::{COEFFICIENTS, KemSet, uniform};
+use super::uniform::{KemDraw, word_of};
+use super::{COEFFICIENTS, KemSet};
 use crate::keccak::{KeccakState, LAST_BIT, RATE_128, SHAKE_SUFFIX, STATE_WORDS};
+use crate::lattice::uniform::{MAX_STATES, draw};
 use crate::simd::{LaneArray, ShortSimd, Vector, declassify};
 
 /// The words of a polynomial: four coefficients each.
@@ -95,7 +97,7 @@ fn word_of_coefficients(bytes: &[u8]) -> u64 {
 
 /// Returns coefficients times 2^16 mod q.
 fn word_in_montgomery(coefficients: [u16; 4]) -> u64 {
-    uniform::word_of(coefficients.map(|coefficient| to_montgomery(coefficient).cast_unsigned()))
+    word_of(coefficients.map(|coefficient| to_montgomery(coefficient).cast_unsigned()))
 }
 
 /// Expands the transposed matrix: the polynomial of row i and column j has the seed with the bytes i and j. FIPS 203
@@ -112,10 +114,14 @@ fn expand_matrix<S: ShortSimd>(simd: S, seed: &[u64; SEED_WORDS], columns: usize
         }
         state[SEED_WORDS] = simd.load(&LaneArray::from_fn(|lane| row_and_column(lane) | SHAKE_SUFFIX << 16));
         state[RATE_128 - 1] = simd.splat(LAST_BIT);
-        let polys = polys.as_chunks_mut().0;
-        uniform::draw(simd, &mut state, polys);
-        for word in polys.as_flattened_mut() {
-            *word = word_in_montgomery([0, 16, 32, 48].map(|shift| (*word >> shift) as u16));
+        let polys = polys.as_chunks_mut::<POLY_WORDS>().0;
+        let mut drawn = [KemDraw::NEW; MAX_STATES];
+        draw(simd, &mut state, &mut drawn[..polys.len()]);
+        for (poly, drawn) in polys.iter_mut().zip(&drawn) {
+            let words = drawn.words();
+            for (word, drawn) in poly.iter_mut().zip(words) {
+                *word = word_in_montgomery([0, 16, 32, 48].map(|shift| (drawn >> shift) as u16));
+            }
         }
     }
 }

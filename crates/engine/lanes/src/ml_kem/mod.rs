@@ -4,7 +4,7 @@
 //! |---|---|
 //! | this one | the parameter sets, batch sizes, groups of jobs |
 //! | `key` | expanded keys, which stay with their handles |
-//! | `coding` | bytes, words and coefficients; compression; samples |
+//! | `coding` | compression, message bits, samples |
 //! | `reduce` | arithmetic modulo q |
 //! | `transform` | the number-theoretic transform |
 //! | `rows` | products of the rows of keys |
@@ -31,19 +31,15 @@ use zeroize::Zeroize;
 
 use crate::batch::LaneJob;
 use crate::fault::not_offered;
+use crate::lattice::units::{Quarters, for_values, pack_values};
+use crate::lattice::{COEFFICIENTS, Poly};
 use crate::simd::{ShortSimd, Vector};
-
-/// The coefficients of a polynomial. FIPS 203 section 8.
-const COEFFICIENTS: usize = 256;
 
 /// The groups of jobs: each has a job per lane, and one quarter of every lane.
 const GROUPS: usize = 4;
 
 /// The polynomials of a vector in the largest set.
 const MAX_K: usize = 4;
-
-/// A polynomial of every job.
-type Poly<V> = [V; COEFFICIENTS];
 
 /// A parameter set that the lanes compute. FIPS 203 section 8, table 2.
 trait KemSet: 'static {
@@ -54,17 +50,17 @@ trait KemSet: 'static {
     /// The bits of a coefficient of the ciphertext's polynomial.
     const DV: usize;
 
-    /// As [`coding::for_values`] with [`Self::DU`] bits.
-    fn for_vector_values<S: ShortSimd>(simd: S, units: &[S::V], each: impl FnMut(usize, usize, S::V));
+    /// As [`for_values`] with [`Self::DU`] bits.
+    fn for_vector_values<S: ShortSimd>(simd: S, units: &[S::V], each: impl FnMut(usize, S::V));
 
-    /// As [`coding::for_values`] with [`Self::DV`] bits.
-    fn for_last_values<S: ShortSimd>(simd: S, units: &[S::V], each: impl FnMut(usize, usize, S::V));
+    /// As [`for_values`] with [`Self::DV`] bits.
+    fn for_last_values<S: ShortSimd>(simd: S, units: &[S::V], each: impl FnMut(usize, S::V));
 
-    /// As [`coding::pack_values`] with [`Self::DU`] bits.
-    fn pack_vector_values<S: ShortSimd>(simd: S, units: &mut [S::V], value: impl FnMut(usize, usize) -> S::V);
+    /// As [`pack_values`] with [`Self::DU`] bits.
+    fn pack_vector_values<S: ShortSimd>(simd: S, units: &mut [S::V], value: impl FnMut(usize) -> S::V);
 
-    /// As [`coding::pack_values`] with [`Self::DV`] bits.
-    fn pack_last_values<S: ShortSimd>(simd: S, units: &mut [S::V], value: impl FnMut(usize, usize) -> S::V);
+    /// As [`pack_values`] with [`Self::DV`] bits.
+    fn pack_last_values<S: ShortSimd>(simd: S, units: &mut [S::V], value: impl FnMut(usize) -> S::V);
 }
 
 /// The parameters k, du and dv. They are constants of the type, because counts of shifts must be.
@@ -80,27 +76,23 @@ impl<const K: usize, const DU: usize, const DV: usize> KemSet for KemParameters<
     const DV: usize = DV;
 
     #[inline(always)]
-    fn for_vector_values<S: ShortSimd>(simd: S, units: &[S::V], each: impl FnMut(usize, usize, S::V)) {
-        coding::for_values::<S, DU>(simd, units, each);
+    fn for_vector_values<S: ShortSimd>(simd: S, units: &[S::V], each: impl FnMut(usize, S::V)) {
+        for_values::<S, Quarters, DU>(simd, units, each);
     }
 
     #[inline(always)]
-    fn for_last_values<S: ShortSimd>(simd: S, units: &[S::V], each: impl FnMut(usize, usize, S::V)) {
-        coding::for_values::<S, DV>(simd, units, each);
+    fn for_last_values<S: ShortSimd>(simd: S, units: &[S::V], each: impl FnMut(usize, S::V)) {
+        for_values::<S, Quarters, DV>(simd, units, each);
     }
 
     #[inline(always)]
-    fn pack_vector_values<S: ShortSimd>(
-        simd: S,
-        units: &mut [S::V],
-        value: impl FnMut(usize, usize) -> S::V,
-    ) {
-        coding::pack_values::<S, DU>(simd, units, value);
+    fn pack_vector_values<S: ShortSimd>(simd: S, units: &mut [S::V], value: impl FnMut(usize) -> S::V) {
+        pack_values::<S, Quarters, DU>(simd, units, value);
     }
 
     #[inline(always)]
-    fn pack_last_values<S: ShortSimd>(simd: S, units: &mut [S::V], value: impl FnMut(usize, usize) -> S::V) {
-        coding::pack_values::<S, DV>(simd, units, value);
+    fn pack_last_values<S: ShortSimd>(simd: S, units: &mut [S::V], value: impl FnMut(usize) -> S::V) {
+        pack_values::<S, Quarters, DV>(simd, units, value);
     }
 }
 

@@ -10,12 +10,12 @@ const INVERSE: i16 = -3327;
 
 /// A constant factor x: x 2^16 mod q, and that times the inverse of q, each in both quarters of a half lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct ConstantFactor {
+pub(super) struct KemFactor {
     value: u32,
     by_inverse: u32,
 }
 
-impl ConstantFactor {
+impl KemFactor {
     pub(super) const fn new(number: u32) -> Self {
         let residue = ((number as u64) << 16) % Q as u64;
         // Centred, so that products stay within q.

@@ -1,6 +1,6 @@
 use super::coding::{compress, decompress};
-use super::reduce::{ConstantFactor, Q, reduce, to_montgomery};
-use super::transform::{forward, inverse};
+use super::reduce::{KemFactor, Q, reduce, to_montgomery};
+use super::transform::{forward, inverse, inverse_scale};
 use super::*;
 use crate::simd::{LaneArray, PortableSimd, Simd};
 
@@ -46,7 +46,7 @@ fn every_word_is_reduced() {
 fn every_word_is_multiplied_within_q() {
     for number in [0, 1, 17, 1729, 3303, 3328] {
         each_word(
-            |simd, words| ConstantFactor::new(number).times(simd, words),
+            |simd, words| KemFactor::new(number).times(simd, words),
             |word, product| {
                 let expected = i64::from(word) * i64::from(number);
                 assert!((-Q < product && product < Q) && (i64::from(product) - expected) % i64::from(Q) == 0);
@@ -127,7 +127,7 @@ fn transforms<S: ShortSimd>() {
             }
         }
         vectors = vectors.map(|vector| reduce(simd, vector));
-        inverse(simd, &mut vectors, ConstantFactor::new(3303));
+        inverse(simd, &mut vectors, inverse_scale(3303));
         for (at, vector) in vectors.iter().enumerate() {
             for (word, poly) in quarters(*vector).into_iter().zip(&polys) {
                 assert_eq!((i64::from(word) - poly[at]) % i64::from(Q), 0, "{:?} {at}", S::LEAF);

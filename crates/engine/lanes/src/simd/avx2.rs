@@ -67,6 +67,33 @@ impl ShortSimd for Avx2Simd {
         // SAFETY: `self` proves AVX2; 24 bytes are read and 32 are written.
         unsafe { take_below(bytes, bound, out) }
     }
+
+    #[inline(always)]
+    fn are_below(self, bytes: &[u8; 24], bound: u32, out: &mut [u32; 8]) -> bool {
+        // SAFETY: `self` proves AVX2; 24 bytes are read and 32 are written.
+        unsafe { are_below(bytes, bound, out) }
+    }
+}
+
+/// Executes [`ShortSimd::are_below`].
+#[inline]
+#[target_feature(enable = "avx2")]
+fn are_below(bytes: &[u8; 24], bound: u32, out: &mut [u32; 8]) -> bool {
+    // SAFETY: both loads are within the 24 bytes, and the store writes 8 words of 32 bits.
+    unsafe {
+        let low = _mm_loadu_si128(bytes.as_ptr().cast());
+        let high = _mm_loadu_si128(bytes.as_ptr().add(8).cast());
+        // Value k begins at byte 3 k. The upper half begins 4 bytes behind its load.
+        let byte_indices = _mm256_setr_epi8(
+            0, 1, 2, -1, 3, 4, 5, -1, 6, 7, 8, -1, 9, 10, 11, -1, 4, 5, 6, -1, 7, 8, 9, -1, 10, 11, 12, -1,
+            13, 14, 15, -1,
+        );
+        let whole = _mm256_shuffle_epi8(_mm256_set_m128i(high, low), byte_indices);
+        let values = _mm256_and_si256(whole, _mm256_set1_epi32(0x7F_FFFF));
+        _mm256_storeu_si256(out.as_mut_ptr().cast(), values);
+        let is_below = _mm256_cmpgt_epi32(_mm256_set1_epi32(bound.cast_signed()), values);
+        _mm256_movemask_epi8(is_below) == -1
+    }
 }
 
 /// Shuffles of eight words of 16 bits: those of row `m` move the words whose bits are set in `m` to the front.
@@ -467,6 +494,49 @@ impl ShortVector for YmmVector {
     fn sar16(self, count: u32) -> Self {
         // SAFETY: `self` proves AVX2. A constant count becomes part of the instruction.
         Self(unsafe { _mm256_sra_epi16(self.0, _mm_cvtsi32_si128(count.cast_signed())) })
+    }
+
+    #[inline(always)]
+    fn mul32_signed(self, other: Self) -> Self {
+        // SAFETY: `self` proves AVX2.
+        Self(unsafe { _mm256_mul_epi32(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn high_halves(self) -> Self {
+        // SAFETY: `self` proves AVX2.
+        Self(unsafe { _mm256_shuffle_epi32::<0xF5>(self.0) })
+    }
+
+    #[inline(always)]
+    fn join_high_halves(even: Self, odd: Self) -> Self {
+        // SAFETY: the vectors prove AVX2.
+        Self(unsafe { _mm256_blend_epi32::<0xAA>(_mm256_shuffle_epi32::<0xF5>(even.0), odd.0) })
+    }
+
+    #[inline(always)]
+    fn negative32(self) -> HalfMask {
+        // SAFETY: `self` proves AVX2.
+        let signs = unsafe { _mm256_movemask_ps(_mm256_castsi256_ps(self.0)) };
+        signs.cast_unsigned() as HalfMask
+    }
+
+    #[inline(always)]
+    fn shl32_by(self, count: u32) -> Self {
+        // SAFETY: `self` proves AVX2. A constant count becomes part of the instruction.
+        Self(unsafe { _mm256_sll_epi32(self.0, _mm_cvtsi32_si128(count.cast_signed())) })
+    }
+
+    #[inline(always)]
+    fn shr32_by(self, count: u32) -> Self {
+        // SAFETY: `self` proves AVX2. A constant count becomes part of the instruction.
+        Self(unsafe { _mm256_srl_epi32(self.0, _mm_cvtsi32_si128(count.cast_signed())) })
+    }
+
+    #[inline(always)]
+    fn sar32_by(self, count: u32) -> Self {
+        // SAFETY: `self` proves AVX2. A constant count becomes part of the instruction.
+        Self(unsafe { _mm256_sra_epi32(self.0, _mm_cvtsi32_si128(count.cast_signed())) })
     }
 }
 

@@ -107,6 +107,30 @@ impl ShortSimd for IfmaSimd {
         // SAFETY: `self` proves AVX-512F, BW, VL and VBMI; 24 bytes are read and 32 are written.
         unsafe { take_below(bytes, bound, out) }
     }
+
+    #[inline(always)]
+    fn are_below(self, bytes: &[u8; 24], bound: u32, out: &mut [u32; 8]) -> bool {
+        // SAFETY: `self` proves AVX-512F, BW, VL and VBMI; 24 bytes are read and 32 are written.
+        unsafe { are_below(bytes, bound, out) }
+    }
+}
+
+/// Executes [`ShortSimd::are_below`].
+#[inline]
+#[target_feature(enable = "avx512f,avx512vl,avx512bw,avx512vbmi")]
+fn are_below(bytes: &[u8; 24], bound: u32, out: &mut [u32; 8]) -> bool {
+    // Value k begins at byte 3 k. The mask removes the fourth byte.
+    // SAFETY: the mask lets 24 bytes be read, and the store writes 8 words of 32 bits.
+    unsafe {
+        let raw = _mm256_maskz_loadu_epi8(0x00FF_FFFF, bytes.as_ptr().cast());
+        let first =
+            _mm256_mullo_epi32(_mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7), _mm256_set1_epi32(0x0303_0303));
+        let byte_indices = _mm256_add_epi8(first, _mm256_set1_epi32(0x0002_0100));
+        let values =
+            _mm256_and_si256(_mm256_permutexvar_epi8(byte_indices, raw), _mm256_set1_epi32(0x7F_FFFF));
+        _mm256_storeu_si256(out.as_mut_ptr().cast(), values);
+        _mm256_cmplt_epu32_mask(values, _mm256_set1_epi32(bound.cast_signed())) == 0xFF
+    }
 }
 
 /// Executes [`ShortSimd::take_below`]: a value to each word of 32 bits, which one instruction compresses.
@@ -233,6 +257,19 @@ fn clear_registers() {
             options(nomem, nostack, preserves_flags),
         );
     }
+}
+
+/// Executes `vpmuldq`. The intrinsic is an expression for the compiler: where only the low halves of the products are
+/// used, it takes `vpmullq`, which is three times as long.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn mul_signed(a: __m512i, b: __m512i) -> __m512i {
+    let product;
+    // SAFETY: only registers are read and written.
+    unsafe {
+        asm!("vpmuldq {}, {}, {}", lateout(zmm_reg) product, in(zmm_reg) a, in(zmm_reg) b, options(pure, nomem, nostack, preserves_flags));
+    }
+    product
 }
 
 /// Executes `vpmadd52luq` as a volatile step, which keeps its position among other such steps.
@@ -468,6 +505,48 @@ impl ShortVector for ZmmVector {
     fn sar16(self, count: u32) -> Self {
         // SAFETY: `self` proves AVX-512BW. A constant count becomes part of the instruction.
         Self(unsafe { _mm512_sra_epi16(self.0, _mm_cvtsi32_si128(count.cast_signed())) })
+    }
+
+    #[inline(always)]
+    fn mul32_signed(self, other: Self) -> Self {
+        // SAFETY: `self` proves AVX-512F.
+        Self(unsafe { mul_signed(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn high_halves(self) -> Self {
+        // SAFETY: `self` proves AVX-512F and DQ.
+        Self(unsafe { _mm512_shuffle_epi32::<0xF5>(self.0) })
+    }
+
+    #[inline(always)]
+    fn join_high_halves(even: Self, odd: Self) -> Self {
+        // SAFETY: the vectors prove AVX-512F and DQ.
+        Self(unsafe { _mm512_mask_shuffle_epi32::<0xF5>(odd.0, 0x5555, even.0) })
+    }
+
+    #[inline(always)]
+    fn negative32(self) -> HalfMask {
+        // SAFETY: `self` proves AVX-512F and DQ.
+        unsafe { _mm512_movepi32_mask(self.0) }
+    }
+
+    #[inline(always)]
+    fn shl32_by(self, count: u32) -> Self {
+        // SAFETY: `self` proves AVX-512F and DQ. A constant count becomes part of the instruction.
+        Self(unsafe { _mm512_sll_epi32(self.0, _mm_cvtsi32_si128(count.cast_signed())) })
+    }
+
+    #[inline(always)]
+    fn shr32_by(self, count: u32) -> Self {
+        // SAFETY: `self` proves AVX-512F and DQ. A constant count becomes part of the instruction.
+        Self(unsafe { _mm512_srl_epi32(self.0, _mm_cvtsi32_si128(count.cast_signed())) })
+    }
+
+    #[inline(always)]
+    fn sar32_by(self, count: u32) -> Self {
+        // SAFETY: `self` proves AVX-512F and DQ. A constant count becomes part of the instruction.
+        Self(unsafe { _mm512_sra_epi32(self.0, _mm_cvtsi32_si128(count.cast_signed())) })
     }
 }
 

@@ -5,7 +5,7 @@
 //! | this one | [`Cpu`] and [`Simd`] (a CPU with the instructions) and [`Vector`] (its lanes) |
 //! | `multiply` | [`MulSimd`] and [`MulVector`]: eight lanes with products of 52 bits |
 //! | `blocks` | [`SingleSimd`] and [`BlockSimd`]: rounds of AES on one and on four blocks, products of GHASH |
-//! | `short` | [`ShortSimd`] and [`ShortVector`]: words of 16 bits, for polynomials of lattice schemes |
+//! | `short` | [`ShortSimd`] and [`ShortVector`]: words of 16 and 32 bits, for polynomials of lattice schemes |
 //! | `sha` | [`ShaSimd`]: rounds of SHA-1 and SHA-256 by instructions of their own |
 //! | `portable` | the same in plain Rust, for tests on any machine; only with the feature of that name |
 //! | `doubles` | numbers in limbs of doubles, and their products |

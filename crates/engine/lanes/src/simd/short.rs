@@ -1,8 +1,8 @@
-//! Lanes of 16 bits, for the polynomials of lattice schemes: four in each lane of a vector.
+//! Words of 16 and of 32 bits, for the polynomials of lattice schemes: quarters and halves of the lanes of a vector.
 
-use super::{Simd, Vector};
+use super::{HalfMask, Simd, Vector};
 
-/// A CPU whose vectors have arithmetic on lanes of 16 bits.
+/// A CPU whose vectors have signed arithmetic on words of 16 and 32 bits.
 pub(crate) trait ShortSimd: Simd<V: ShortVector> {
     /// Returns the same word in every quarter lane.
     #[inline(always)]
@@ -13,10 +13,15 @@ pub(crate) trait ShortSimd: Simd<V: ShortVector> {
     /// Reads sixteen values of 12 bits, writes those below `bound` in their order, and returns their number. What
     /// follows them in `out` has no meaning. The values are public.
     fn take_below(self, bytes: &[u8; 24], bound: u16, out: &mut [u16; 16]) -> usize;
+
+    /// Reads eight values of 24 bits without their highest bits to `out`. Returns false if one of them is not below
+    /// `bound`. The values are public.
+    fn are_below(self, bytes: &[u8; 24], bound: u32, out: &mut [u32; 8]) -> bool;
 }
 
-/// Vectors whose quarter lanes are words of 16 bits. Quarter `4 i` is the lowest one of lane `i`. As those of
-/// [`Vector`], the operations work on each word by itself, wrap, and take the same time for all values.
+/// Vectors whose quarter lanes are words of 16 bits, and whose half lanes are words of 32. Quarter `4 i` is the lowest
+/// one of lane `i`. As those of [`Vector`], the operations work on each word by itself, wrap, and take the same time
+/// for all values.
 pub(crate) trait ShortVector: Vector {
     /// Computes `self + other` in each quarter lane.
     fn add16(self, other: Self) -> Self;
@@ -49,4 +54,27 @@ pub(crate) trait ShortVector: Vector {
     /// Shifts each quarter lane to the right by `count` up to 16, arithmetically. The count should be a constant after
     /// inlining.
     fn sar16(self, count: u32) -> Self;
+
+    /// Computes the signed product of the low halves of each lane.
+    fn mul32_signed(self, other: Self) -> Self;
+
+    /// Moves the high half of each lane to the low one. What is in the high halves has no meaning.
+    fn high_halves(self) -> Self;
+
+    /// Joins the high halves of two vectors: those of `even` become the low halves.
+    fn join_high_halves(even: Self, odd: Self) -> Self;
+
+    /// Returns the half lanes whose sign bit is set.
+    fn negative32(self) -> HalfMask;
+
+    /// Shifts each half lane to the left by `count` up to 32. The count should be a constant after inlining.
+    fn shl32_by(self, count: u32) -> Self;
+
+    /// Shifts each half lane to the right by `count` up to 32, logically. The count should be a constant after
+    /// inlining.
+    fn shr32_by(self, count: u32) -> Self;
+
+    /// Shifts each half lane to the right by `count` up to 32, arithmetically. The count should be a constant after
+    /// inlining.
+    fn sar32_by(self, count: u32) -> Self;
 }

@@ -1,7 +1,7 @@
 //! Words of 16 bits in plain Rust.
 
 use super::{PortableSimd, PortableVector};
-use crate::simd::{ShortSimd, ShortVector, Simd, Vector};
+use crate::simd::{HalfMask, ShortSimd, ShortVector, Simd, Vector};
 
 /// Returns the signed quarters of a word.
 fn quarters(word: u64) -> [i16; 4] {
@@ -82,6 +82,43 @@ where
     fn sar16(self, count: u32) -> Self {
         self.map16(|word| word >> count.min(15))
     }
+
+    #[inline(never)]
+    fn mul32_signed(self, other: Self) -> Self {
+        let low = |word: u64| i64::from(word as i32);
+        self.zip(other, |a, b| (low(a) * low(b)).cast_unsigned())
+    }
+
+    #[inline(never)]
+    fn high_halves(self) -> Self {
+        Self(self.0.map(|word| word >> 32))
+    }
+
+    #[inline(never)]
+    fn join_high_halves(even: Self, odd: Self) -> Self {
+        even.zip(odd, |even, odd| even >> 32 | odd >> 32 << 32)
+    }
+
+    #[inline(never)]
+    fn negative32(self) -> HalfMask {
+        let signs = self.0.iter().map(|word| (word >> 31 & 1 | word >> 62 & 2) as HalfMask);
+        signs.rev().fold(0, |mask, signs| mask << 2 | signs)
+    }
+
+    #[inline(never)]
+    fn shl32_by(self, count: u32) -> Self {
+        self.zip32(self, |word, _| word.checked_shl(count).unwrap_or(0))
+    }
+
+    #[inline(never)]
+    fn shr32_by(self, count: u32) -> Self {
+        self.zip32(self, |word, _| word.checked_shr(count).unwrap_or(0))
+    }
+
+    #[inline(never)]
+    fn sar32_by(self, count: u32) -> Self {
+        self.zip32(self, |word, _| (word.cast_signed() >> count.min(31)).cast_unsigned())
+    }
 }
 
 impl<const N: usize> ShortSimd for PortableSimd<N>
@@ -100,5 +137,12 @@ where
             }
         }
         count
+    }
+
+    fn are_below(self, bytes: &[u8; 24], bound: u32, out: &mut [u32; 8]) -> bool {
+        for (value, [a, b, c]) in out.iter_mut().zip(bytes.as_chunks::<3>().0) {
+            *value = u32::from_le_bytes([*a, *b, *c, 0]) & 0x7F_FFFF;
+        }
+        out.iter().all(|value| *value < bound)
     }
 }
