@@ -1,11 +1,12 @@
-//! The lock file of the fuzz targets, which are a workspace of their own: a new dependency of a crate belongs in it too.
+//! The lock file of the fuzz targets, which are a workspace of their own: a new dependency of a crate belongs in it
+//! too.
 
 use cargo_metadata::{Error, MetadataCommand};
 
 use crate::checks::CheckResult;
 use crate::workspace::{Workspace, WorkspaceError};
 
-/// What cargo says if the manifests have changed and the lock file has not.
+/// The words of cargo if the manifests have changed and the lock file has not.
 const IS_STALE: &str = "because --locked was passed";
 
 /// Finds out whether the lock file is that of the manifests, without a registry.
