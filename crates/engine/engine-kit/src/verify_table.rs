@@ -38,6 +38,10 @@ pub trait VerifyTable: Any + Send + Sync + Sized {
     /// The number of uses after which the table of a key is built. About as many uses pay for building it.
     const USES: u32;
 
+    /// True if the run that reaches [`Self::USES`] builds the table itself, because that takes no longer than an
+    /// operation without a table.
+    const IS_BUILT_AT_ONCE: bool = false;
+
     /// Returns the bytes that a table is built from, or `None` if the key has no such part.
     fn public(key: &Key) -> Option<&[u8]>;
 
@@ -156,7 +160,7 @@ impl VerifyTableCache {
         build: impl Fn(&[u8]) -> Option<T> + Send + 'static,
     ) -> Option<Arc<T>> {
         let (shared, name) = (self.shared(), wanted.name);
-        if self.timing == BuildTiming::AtOnce {
+        if T::IS_BUILT_AT_ONCE || self.timing == BuildTiming::AtOnce {
             return shared.make(name, wanted.public, build);
         }
         let public: Box<[u8]> = wanted.public.into();

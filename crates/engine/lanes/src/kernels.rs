@@ -20,7 +20,7 @@ use crate::hash::{self, ChainBytes, HashEnding, streams};
 use crate::records::{self, RecordPart, RecordRef};
 use crate::rsa::{self, RsaLeaf};
 use crate::simd::{BlockSimd, Cpu, ShaSimd, ShortSimd, Simd, UnzipSimd};
-use crate::{aes, chacha, ml_kem};
+use crate::{aes, chacha, ml_dsa, ml_kem};
 
 /// Kernels of public-key operations.
 pub(crate) trait OperationKernels: Debug + Send + Sync {
@@ -116,19 +116,33 @@ impl<S: FieldSimd + CurvesSimd> OperationKernels for EllipticKernels<S> {
     }
 }
 
-/// ML-KEM.
+/// ML-KEM and ML-DSA.
 #[derive(Debug)]
 pub(crate) struct LatticeKernels<S>(pub(crate) S);
+
+impl<S: ShortSimd> LatticeKernels<S> {
+    /// Returns the batch sizes of a shape, or None if it is not one of a lattice scheme that the leaf computes.
+    pub(crate) fn offers(shape: Shape) -> Option<BatchSize> {
+        ml_kem::offers::<S>(shape).or_else(|| ml_dsa::offers::<S>(shape))
+    }
+}
 
 impl<S: ShortSimd> OperationKernels for LatticeKernels<S> {
     fn run(
         &self,
-        _tables: &VerifyTableCache,
+        tables: &VerifyTableCache,
         shape: Shape,
         operations: &[Operation<'_>],
         out: &mut Outcomes,
     ) -> Result<(), EngineFault> {
-        cleared(self.0, ml_kem::run(self.0, shape, operations, out))
+        let simd = self.0;
+        let result = match shape {
+            Shape::MlDsaSign { .. } | Shape::MlDsaVerify { .. } => {
+                ml_dsa::run(simd, tables, shape, operations, out)
+            }
+            _ => ml_kem::run(simd, shape, operations, out),
+        };
+        cleared(simd, result)
     }
 }
 

@@ -21,7 +21,7 @@ use crate::simd::{ArmAesSimd, NeonSimd};
 use crate::simd::{BlockSimd, Cpu, Leaf, ShaSimd, ShortSimd, Simd, UnzipSimd};
 #[cfg(feature = "portable")]
 use crate::simd::{PortableFma, PortableSimd};
-use crate::{aes, chacha, des, ml_kem};
+use crate::{aes, chacha, des};
 
 /// Lists the rows of a family.
 macro_rules! rows {
@@ -94,7 +94,7 @@ const fn curves<S: FieldSimd + CurvesSimd>() -> LeafRow<dyn OperationKernels> {
 }
 
 const fn lattices<S: ShortSimd>() -> LeafRow<dyn OperationKernels> {
-    LeafRow::new(S::LEAF, ml_kem::offers::<S>, || Some(Box::new(LatticeKernels(S::detect()?))))
+    LeafRow::new(S::LEAF, LatticeKernels::<S>::offers, || Some(Box::new(LatticeKernels(S::detect()?))))
 }
 
 const fn aes<S: BlockSimd>() -> LeafRow<dyn CipherKernels> {

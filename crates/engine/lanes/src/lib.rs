@@ -16,8 +16,9 @@
 //! | `chacha` | ChaCha20-Poly1305 |
 //! | `cipher_mac` | a cipher and an HMAC over each record |
 //! | `keccak` | the permutation of SHA-3 and SHAKE |
-//! | `lattice` | what lattice schemes share: units of lanes, transforms, draws |
+//! | `lattice` | what ML-KEM and ML-DSA share: units of lanes, transforms, draws |
 //! | `ml_kem` | ML-KEM-768 and ML-KEM-1024 |
+//! | `ml_dsa` | ML-DSA: verifying and signing |
 //! | `hash` | SHA-1 and SHA-2 of many messages side by side, HMAC |
 //! | `scratch` | memory that threads keep between runs |
 //! | `fault` | faults of the engine |
@@ -55,6 +56,7 @@ mod leaves;
 #[doc(hidden)]
 #[path = "../benches/measure/mod.rs"]
 pub mod measure;
+mod ml_dsa;
 mod ml_kem;
 mod records;
 mod rsa;

@@ -27,6 +27,14 @@ pub struct ExpandedKey {
     pub private: Zeroizing<Vec<u8>>,
 }
 
+/// Fills `out` with SHAKE128 of the parts, one after the other. FIPS 202 section 6.2.
+///
+/// # Errors
+/// [`LatticeFault`] if memory ran out.
+pub fn shake128(parts: &[&[u8]], out: &mut [u8]) -> Result<(), LatticeFault> {
+    ffi::digest(PreHash::Shake128, parts, out)
+}
+
 /// Fills `out` with SHAKE256 of the parts, one after the other. FIPS 202 section 6.2.
 ///
 /// # Errors

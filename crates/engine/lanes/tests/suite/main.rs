@@ -8,6 +8,7 @@
 //! | `curve25519_edges` | Ed25519 and X25519 with unusual encodings |
 //! | `hash` | hashes and HMAC: lengths around the block size, lanes that end early, parts that join |
 //! | `ml_kem` | ML-KEM beside the scalar engine: keys, damaged ciphertexts, every number of jobs |
+//! | `ml_dsa` | ML-DSA beside the scalar engine: keys, damaged signatures, every number of jobs |
 //! | `gcm` | GCM: tag lengths, damaged records among good ones, slots |
 //! | `gcm_siv` | GCM-SIV: RFC 8452, and each length beside the scalar engine |
 //! | `published` | published vectors of every record shape |
@@ -22,6 +23,7 @@ mod ecdsa;
 mod gcm;
 mod gcm_siv;
 mod hash;
+mod ml_dsa;
 mod ml_kem;
 mod published;
 mod records;

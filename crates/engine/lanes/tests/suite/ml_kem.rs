@@ -5,21 +5,9 @@ use oarlock_core::*;
 use oarlock_lanes::LaneEngine;
 use oarlock_scalar::ScalarEngine;
 
-use crate::common::leaves_for;
+use crate::common::{bytes, leaves_for, run_operations};
 
 const SETS: [MlKemSet; 2] = [MlKemSet::MlKem768, MlKemSet::MlKem1024];
-
-/// Returns bytes that depend on the seed alone.
-fn bytes(seed: usize, len: usize) -> Vec<u8> {
-    let mut state = seed as u64 + 1;
-    let mut next = || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state >> 24) as u8
-    };
-    (0..64 + len).map(|_| next()).skip(64).collect()
-}
 
 struct Pair {
     private: Key,
@@ -48,14 +36,7 @@ fn run(engine: &dyn Engine, shape: Shape, jobs: &[(&Key, &[u8])]) -> Vec<Result<
         .iter()
         .map(|(key, input)| Operation::new(shape, key, input, SecondInput::None).unwrap())
         .collect();
-    let jobs = Jobs::Operations(shape, &operations);
-    let mut out = Outcomes::for_jobs(&jobs);
-    engine.run(&jobs, &mut out).unwrap();
-    let result = |at: usize| match out.statuses()[at] {
-        Status::Done => Ok(out.result(at).to_vec()),
-        status => Err(status),
-    };
-    (0..operations.len()).map(result).collect()
+    run_operations(engine, shape, &operations)
 }
 
 /// Returns a ciphertext for a key, which is damaged in many ways for most indices.

@@ -28,6 +28,34 @@ pub(crate) fn verifiers(shape: Shape) -> Vec<Box<dyn Engine>> {
     lanes.chain([Box::new(ScalarEngine::detect().unwrap().with_tables_at_once()) as _]).collect()
 }
 
+/// Returns bytes that depend on the seed alone.
+pub(crate) fn bytes(seed: usize, len: usize) -> Vec<u8> {
+    let mut state = seed as u64 + 1;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 24) as u8
+    };
+    (0..64 + len).map(|_| next()).skip(64).collect()
+}
+
+/// Runs a batch of operations, and returns their results.
+pub(crate) fn run_operations(
+    engine: &dyn Engine,
+    shape: Shape,
+    operations: &[Operation<'_>],
+) -> Vec<Result<Vec<u8>, Status>> {
+    let jobs = Jobs::Operations(shape, operations);
+    let mut out = Outcomes::for_jobs(&jobs);
+    engine.run(&jobs, &mut out).unwrap();
+    let result = |at: usize| match out.statuses()[at] {
+        Status::Done => Ok(out.result(at).to_vec()),
+        status => Err(status),
+    };
+    (0..operations.len()).map(result).collect()
+}
+
 /// Runs one batch of records.
 pub(crate) fn run(engine: &dyn Engine, shape: Shape, records: &Records<'_>) -> Outcomes {
     let parts = [records];
