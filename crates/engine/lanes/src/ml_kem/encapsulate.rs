@@ -24,7 +24,7 @@ use crate::simd::{ShortSimd, Vector};
 const SCALE: InverseScale<KemFactor> = inverse_scale((3303 << 16) % 3329);
 
 /// The bits of a coefficient of an encapsulation key.
-const KEY_BITS: usize = 12;
+pub(super) const KEY_BITS: usize = 12;
 
 /// Encapsulates for every job.
 pub(super) fn run<S: ShortSimd, P: KemSet>(

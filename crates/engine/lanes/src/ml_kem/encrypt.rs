@@ -56,7 +56,7 @@ impl<S: ShortSimd, P: KemSet> KemEncryption<S, P> {
     /// Hashes the messages and the hashes of the encapsulation keys, of which `hash` returns a word of a group, to the
     /// shared secrets and the seeds of the noise. FIPS 203 algorithm 17, step 1.
     pub(super) fn hash_message(&mut self, simd: S, hash: impl Fn(usize, usize) -> S::V) {
-        let Self { states, message, secrets, seeds, .. } = self;
+        let Self { states, message, .. } = self;
         for state in &mut *states {
             *state = [simd.zero(); STATE_WORDS];
         }
@@ -71,8 +71,15 @@ impl<S: ShortSimd, P: KemSet> KemEncryption<S, P> {
                 }
             },
         );
+        self.split_hash(simd, 2 * SEED_WORDS, SHA3_SUFFIX);
+    }
+
+    /// Pads a block of SHA3-512 of which `at` words are in the states, and splits the hash into the secrets and the
+    /// seeds of the noise.
+    pub(super) fn split_hash(&mut self, simd: S, at: usize, suffix: u64) {
+        let Self { states, secrets, seeds, .. } = self;
         for ((state, secret), seed) in states.iter_mut().zip(secrets).zip(seeds) {
-            pad(simd, state, 2 * SEED_WORDS, RATE_512, SHA3_SUFFIX);
+            pad(simd, state, at, RATE_512, suffix);
             permute(simd, state);
             secret.copy_from_slice(&state[..SEED_WORDS]);
             seed.copy_from_slice(&state[SEED_WORDS..2 * SEED_WORDS]);
@@ -82,10 +89,15 @@ impl<S: ShortSimd, P: KemSet> KemEncryption<S, P> {
     /// Draws the vector y and prepares it as factors. FIPS 203 algorithm 14, steps 9 to 12 and 18.
     pub(super) fn draw_vector(&mut self, simd: S) {
         for column in 0..P::K {
-            self.draw_noise(simd, column as u64);
-            forward(simd, &mut self.noise);
-            prepare(simd, &self.noise, &mut self.factors[COEFFICIENTS / 2 * column..]);
+            self.draw_factor(simd, column);
         }
+    }
+
+    /// Draws polynomial `column` of a vector, transforms it and prepares it as a factor.
+    pub(super) fn draw_factor(&mut self, simd: S, column: usize) {
+        self.draw_noise(simd, column as u64);
+        forward(simd, &mut self.noise);
+        prepare(simd, &self.noise, &mut self.factors[COEFFICIENTS / 2 * column..]);
     }
 
     /// Transforms the product with row `row` back and draws its noise. `scale` undoes the factor of the transform, and
@@ -123,7 +135,7 @@ impl<S: ShortSimd, P: KemSet> KemEncryption<S, P> {
     }
 
     /// Draws a polynomial of noise from the seeds and a counter. FIPS 203 4.3, equation 4.3, and algorithm 8.
-    fn draw_noise(&mut self, simd: S, counter: u64) {
+    pub(super) fn draw_noise(&mut self, simd: S, counter: u64) {
         let Self { states, noise, seeds, .. } = self;
         for (state, seed) in states.iter_mut().zip(&*seeds) {
             simd.call(

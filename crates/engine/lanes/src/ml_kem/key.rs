@@ -4,18 +4,21 @@ use oarlock_core::{Key, KeyParts, LatticePrivate, Status};
 use oarlock_engine_kit::lattice::ml_kem;
 use zeroize::Zeroize;
 
-use super::reduce::to_montgomery;
+use super::reduce::{KemFactor, to_montgomery};
 use super::uniform::{KemDraw, word_of};
 use super::{COEFFICIENTS, KemSet};
 use crate::keccak::{KeccakState, LAST_BIT, RATE_128, SHAKE_SUFFIX, STATE_WORDS};
 use crate::lattice::uniform::{MAX_STATES, draw};
-use crate::simd::{LaneArray, ShortSimd, Vector, declassify};
+use crate::simd::{LaneArray, LaneValues, ShortSimd, Vector, declassify};
 
 /// The words of a polynomial: four coefficients each.
 pub(super) const POLY_WORDS: usize = COEFFICIENTS / 4;
 
 /// The words of a seed, a hash or a secret.
 pub(super) const SEED_WORDS: usize = 4;
+
+/// 2^16, which kept keys are multiplied by.
+pub(super) const MONTGOMERY: KemFactor = KemFactor::new((1 << 16) % 3329);
 
 /// An expanded decapsulation key. FIPS 203 algorithm 16.
 pub(super) struct KeptKey {
@@ -67,6 +70,17 @@ impl KeptKey {
         Ok(Self { rows, hash: words_of(hash), rejection: words_of(z) })
     }
 
+    /// Returns a key without its vectors, matrix and hash, for [`Self::poly_mut`].
+    pub(super) fn with_rejection<P: KemSet>(rejection: &[u8]) -> Self {
+        let rows = vec![0; (P::K + 2) * P::K * POLY_WORDS];
+        Self { rows, hash: [0; SEED_WORDS], rejection: words_of(rejection) }
+    }
+
+    /// Returns polynomial `column` of a row, to write words times 2^16.
+    pub(super) fn poly_mut<P: KemSet>(&mut self, row: usize, column: usize) -> &mut [u64; POLY_WORDS] {
+        &mut self.rows.as_chunks_mut().0[row * P::K + column]
+    }
+
     /// Returns polynomial `column` of a row.
     pub(super) fn poly<P: KemSet>(&self, row: usize, column: usize) -> &[u64; POLY_WORDS] {
         const NONE: [u64; POLY_WORDS] = [0; POLY_WORDS];
@@ -100,6 +114,19 @@ fn word_in_montgomery(coefficients: [u16; 4]) -> u64 {
     word_of(coefficients.map(|coefficient| to_montgomery(coefficient).cast_unsigned()))
 }
 
+/// Multiplies the coefficients of words by 2^16.
+pub(super) fn scale<S: ShortSimd>(simd: S, words: &mut [u64; POLY_WORDS]) {
+    simd.call(
+        #[inline(always)]
+        || {
+            let vectors: &mut [LaneValues<S::V, u64>] = LaneArray::chunks_mut(words);
+            for words in vectors {
+                *words = MONTGOMERY.times(simd, simd.load(words)).words();
+            }
+        },
+    );
+}
+
 /// Expands the transposed matrix: the polynomial of row i and column j has the seed with the bytes i and j. FIPS 203
 /// algorithm 13, step 5, and algorithm 14, step 6.
 fn expand_matrix<S: ShortSimd>(simd: S, seed: &[u64; SEED_WORDS], columns: usize, matrix: &mut [u64]) {
@@ -118,10 +145,8 @@ fn expand_matrix<S: ShortSimd>(simd: S, seed: &[u64; SEED_WORDS], columns: usize
         let mut drawn = [KemDraw::NEW; MAX_STATES];
         draw(simd, &mut state, &mut drawn[..polys.len()]);
         for (poly, drawn) in polys.iter_mut().zip(&drawn) {
-            let words = drawn.words();
-            for (word, drawn) in poly.iter_mut().zip(words) {
-                *word = word_in_montgomery([0, 16, 32, 48].map(|shift| (drawn >> shift) as u16));
-            }
+            *poly = drawn.words();
+            scale(simd, poly);
         }
     }
 }

@@ -1,4 +1,5 @@
-//! ML-KEM-768 and ML-KEM-1024: decapsulation under kept keys, and encapsulation under keys of one use. FIPS 203.
+//! ML-KEM-768 and ML-KEM-1024: key generation, decapsulation under kept keys, and encapsulation under keys of one use.
+//! FIPS 203.
 //!
 //! | module | contents |
 //! |---|---|
@@ -10,7 +11,7 @@
 //! | `rows` | products of the rows of keys |
 //! | `uniform` | polynomials that are drawn from public seeds |
 //! | `encrypt` | encryption, of which both algorithms consist |
-//! | `encapsulate`, `decapsulate` | the algorithms |
+//! | `generate`, `encapsulate`, `decapsulate` | the algorithms |
 //!
 //! A job is a quarter lane of 16 bits, and four groups of jobs are lanes of Keccak. Everything but the expansion of a
 //! key is computed across jobs, without tables, branches or addresses that depend on secrets.
@@ -19,6 +20,7 @@ mod coding;
 mod decapsulate;
 mod encapsulate;
 mod encrypt;
+mod generate;
 mod key;
 mod reduce;
 mod rows;
@@ -105,7 +107,8 @@ const fn lanes<V: Vector>() -> usize {
 pub(crate) fn offers<S: ShortSimd>(shape: Shape) -> Option<BatchSize> {
     let is_offered = matches!(
         shape,
-        Shape::MlKemDecaps { set: MlKemSet::MlKem768 | MlKemSet::MlKem1024 }
+        Shape::MlKemKeygen { set: MlKemSet::MlKem768 | MlKemSet::MlKem1024 }
+            | Shape::MlKemDecaps { set: MlKemSet::MlKem768 | MlKemSet::MlKem1024 }
             | Shape::MlKemEncaps { set: MlKemSet::MlKem768 | MlKemSet::MlKem1024 }
     );
     is_offered.then_some(BatchSize { preferred: lanes::<S::V>(), max: 4096 })
@@ -119,6 +122,12 @@ pub(crate) fn run<S: ShortSimd>(
     out: &mut Outcomes,
 ) -> Result<(), EngineFault> {
     match shape {
+        Shape::MlKemKeygen { set: MlKemSet::MlKem768 } => {
+            generate::run::<S, Kem768>(simd, shape, operations, out);
+        }
+        Shape::MlKemKeygen { set: MlKemSet::MlKem1024 } => {
+            generate::run::<S, Kem1024>(simd, shape, operations, out);
+        }
         Shape::MlKemDecaps { set: MlKemSet::MlKem768 } => {
             decapsulate::run::<S, Kem768>(simd, shape, operations, out);
         }

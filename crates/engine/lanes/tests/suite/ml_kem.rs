@@ -139,3 +139,45 @@ fn a_key_that_cannot_be_read_fails_alone() {
         }
     }
 }
+
+#[test]
+fn generated_keys_agree_with_scalar_and_decapsulate() {
+    let scalar = ScalarEngine::detect().unwrap();
+    for set in SETS {
+        let shape = Shape::MlKemKeygen { set };
+        let seeds: Vec<_> = (0..70).map(|at| bytes(at, MlKemSet::SEED_LEN)).collect();
+        // Handles of their own for every run, because an expanded key stays with its handle.
+        let keys = |count: usize| -> Vec<Key> {
+            let private = |seed: &Vec<u8>| LatticePrivate::Seed(seed.clone().into());
+            let parts = |seed| LatticePrivateParts { set, private: private(seed), public: Vec::new() };
+            let key = |seed| Key::local(KeyParts::MlKemPrivate(parts(seed)), Fingerprint::new([1; 32]));
+            seeds[..count].iter().map(key).collect()
+        };
+        let of_scalar = keys(70);
+        let jobs: Vec<_> = of_scalar.iter().map(|key| (key, &[][..])).collect();
+        let expected = run(&scalar, shape, &jobs);
+        let random = bytes(9, MlKemSet::RANDOM_LEN);
+        for engine in leaves_for(shape) {
+            let EngineLeaf { name, width, .. } = engine.leaf(shape).unwrap();
+            let counts = if name == "portable" { vec![1, width + 1] } else { (1..=2 * width + 1).collect() };
+            for count in counts {
+                let keys = keys(count);
+                let jobs: Vec<_> = keys.iter().map(|key| (key, &[][..])).collect();
+                let made = run(&engine, shape, &jobs);
+                for (at, (made, expected)) in made.iter().zip(&expected).enumerate() {
+                    assert_eq!(made, expected, "{name} {set}: job {at} of {count}");
+                }
+                // The key that was kept decapsulates.
+                let public = KeyParts::MlKemPublic(set, made[count - 1].clone().unwrap());
+                let public = Key::local(public, Fingerprint::new([1; 32]));
+                let encapsulated =
+                    run(&scalar, Shape::MlKemEncaps { set }, &[(&public, &random)]).remove(0).unwrap();
+                let (ciphertext, secret) = encapsulated.split_at(set.ciphertext_len());
+                let jobs = [(&keys[count - 1], ciphertext), (&keys[0], ciphertext)];
+                let secrets = run(&engine, Shape::MlKemDecaps { set }, &jobs);
+                assert_eq!(secrets[0].as_deref(), Ok(secret));
+                assert_eq!(secrets, run(&scalar, Shape::MlKemDecaps { set }, &jobs));
+            }
+        }
+    }
+}
