@@ -171,6 +171,7 @@ impl Status {
             Self::BadLength | Self::Malformed => Some(JobError::Malformed { what: self.text() }),
             Self::BadKey => Some(JobError::UnusableKey { shape }),
             Self::DependencyFailed => Some(JobError::DependencyFailed),
+            Self::Cancelled => Some(JobError::Cancelled),
             Self::UnknownKey
             | Self::WrongKeyType
             | Self::Forbidden

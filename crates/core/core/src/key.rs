@@ -4,7 +4,7 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::{Curve, ForkSafeCell, MacAlg, MlDsaSet, MlKemSet, RsaExponent, SecretBytes, Shape};
+use crate::{Curve, ForkSafeCell, MacAlg, MlDsaSet, MlKemSet, RsaExponent, SecretBytes, Shape, SlhDsaSet};
 
 /// A cheap handle to an immutable key.
 ///
@@ -73,6 +73,10 @@ pub enum KeyKind {
     MlDsaPrivate(MlDsaSet),
     /// An ML-DSA public key.
     MlDsaPublic(MlDsaSet),
+    /// An SLH-DSA private key (with its public key).
+    SlhDsaPrivate(SlhDsaSet),
+    /// An SLH-DSA public key.
+    SlhDsaPublic(SlhDsaSet),
     /// A symmetric key, and its length in bytes.
     Secret(u16),
 }
@@ -107,6 +111,11 @@ pub enum KeyParts {
     MlDsaPrivate(LatticePrivateParts<MlDsaSet>),
     /// ML-DSA public key. FIPS 204 algorithm 22.
     MlDsaPublic(MlDsaSet, Vec<u8>),
+    /// SLH-DSA private key, SK.seed || SK.prf || PK.seed || PK.root, each of n bytes. Its second half is the public key.
+    /// FIPS 205 section 9.1.
+    SlhDsaPrivate(SlhDsaSet, SecretBytes),
+    /// SLH-DSA public key, PK.seed || PK.root, each of n bytes.
+    SlhDsaPublic(SlhDsaSet, Vec<u8>),
     /// Symmetric key.
     Secret(SecretBytes),
 }
@@ -335,6 +344,16 @@ impl Key {
         }
     }
 
+    /// Returns the SLH-DSA public key, also of a private key.
+    #[must_use]
+    pub fn slh_dsa_public(&self) -> Option<(SlhDsaSet, &[u8])> {
+        match self.parts()? {
+            KeyParts::SlhDsaPrivate(set, private) => Some((*set, private.expose().get(set.public_len()..)?)),
+            KeyParts::SlhDsaPublic(set, public) => Some((*set, public)),
+            _ => None,
+        }
+    }
+
     /// Returns the bytes of a symmetric key.
     #[must_use]
     #[inline]
@@ -370,6 +389,10 @@ impl Key {
             Shape::MlKemEncaps { set } => self.ml_kem_public().is_some_and(|(key_set, _)| key_set == set),
             Shape::MlDsaSign { set } => self.kind() == KeyKind::MlDsaPrivate(set),
             Shape::MlDsaVerify { set } => self.ml_dsa_public().is_some_and(|(key_set, _)| key_set == set),
+            Shape::SlhDsaKeygen { set } | Shape::SlhDsaSign { set } => {
+                self.kind() == KeyKind::SlhDsaPrivate(set)
+            }
+            Shape::SlhDsaVerify { set } => self.slh_dsa_public().is_some_and(|(key_set, _)| key_set == set),
             Shape::Cipher { alg, .. } => self.is_secret_of(alg.key_len()),
             Shape::Aead { alg, .. } => self.is_secret_of(alg.key_len()),
             Shape::Fpe { alg, .. } => self.is_secret_of(alg.key_len()),
@@ -451,6 +474,8 @@ impl KeyParts {
             Self::MlKemPublic(set, _) => KeyKind::MlKemPublic(*set),
             Self::MlDsaPrivate(parts) => KeyKind::MlDsaPrivate(parts.set),
             Self::MlDsaPublic(set, _) => KeyKind::MlDsaPublic(*set),
+            Self::SlhDsaPrivate(set, _) => KeyKind::SlhDsaPrivate(*set),
+            Self::SlhDsaPublic(set, _) => KeyKind::SlhDsaPublic(*set),
             Self::Secret(secret) => KeyKind::Secret(u16::try_from(secret.len()).unwrap_or(u16::MAX)),
         }
     }

@@ -75,7 +75,7 @@ pub use secret::{SecretBytes, erase, reserve_erasing};
 pub use shape::{
     AeadAlg, BlockCipher, ChainOrder, CipherMode, CipherSpec, Curve, DigestAlg, Direction, FpeAlg,
     MAX_MTE_FRAGMENT, MAX_MTE_SEALED, MTE_AAD_LEN, MacAlg, MacPadding, MlDsaSet, MlKemSet, RsaExponent,
-    Shape, WrapAlg, mte_fragment_len, mte_sealed_len,
+    Shape, SlhDsaSet, WrapAlg, mte_fragment_len, mte_sealed_len,
 };
 pub use slots::SecretSlots;
 pub use span::{InputSource, KeySource, OutputSink, Span};

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::ops::Deref;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use smallvec::SmallVec;
 
@@ -15,6 +16,7 @@ use crate::{DigestAlg, JobError, Key, Shape, Span, erase, reserve_erasing};
 pub struct Operation<'a> {
     shape: Shape,
     inputs: OperationInputs<'a>,
+    cancelled: Option<&'a AtomicBool>,
 }
 
 /// The key and the inputs of an [`Operation`].
@@ -25,7 +27,7 @@ pub struct OperationInputs<'a> {
     /// The input. RSA: an integer below n, at the width of the modulus. ECDSA: the leftmost bytes of the digest, at
     /// the width of the curve, with a shorter digest padded on the left. Ed25519: the message. X25519: the
     /// u-coordinate of the peer. ECDH: the uncompressed point of the peer. ML-KEM: the random bytes of an encapsulation
-    /// or a ciphertext. ML-DSA: mu.
+    /// or a ciphertext. ML-DSA: mu. SLH-DSA: the encoded message M'.
     pub input: &'a [u8],
     /// The signature or the nonce.
     pub extra: SecondInput<'a>,
@@ -36,9 +38,9 @@ pub struct OperationInputs<'a> {
 pub enum SecondInput<'a> {
     /// No second input.
     None,
-    /// The signature to verify: r || s, the 64 bytes of Ed25519, or that of ML-DSA.
+    /// The signature to verify: r || s, the 64 bytes of Ed25519, or that of ML-DSA or SLH-DSA.
     Signature(&'a [u8]),
-    /// The source of the nonce of an ECDSA signature, or the random bytes of an ML-DSA signature.
+    /// The source of the nonce of an ECDSA signature, or the random bytes of an ML-DSA or SLH-DSA signature.
     NonceInput(NonceInput<'a>),
 }
 
@@ -48,7 +50,8 @@ pub enum NonceInput<'a> {
     /// Derives k from the key, the digest and these random bytes, which are wide enough for an unbiased k. The same
     /// bytes give the same signature. An engine over a library that draws its own nonces may ignore them for ECDSA.
     ///
-    /// For ML-DSA they are rnd of FIPS 204, which every engine uses. Zeros make the deterministic variant.
+    /// For ML-DSA they are rnd of FIPS 204, which every engine uses. Zeros make the deterministic variant. For SLH-DSA
+    /// the first n bytes are opt_rand of FIPS 205, which every engine uses.
     Hedged(&'a [u8; 32]),
     /// Derives k as RFC 6979 says, with HMAC over this digest. For ECDSA only.
     Deterministic(DigestAlg),
@@ -68,7 +71,21 @@ impl<'a> Operation<'a> {
     ) -> Result<Self, JobError> {
         let inputs = OperationInputs { key, input, extra };
         inputs.check(shape)?;
-        Ok(Self { shape, inputs })
+        Ok(Self { shape, inputs, cancelled: None })
+    }
+
+    /// Lets the caller end the operation early: it is not wanted any more as soon as `cancelled` is true.
+    #[must_use]
+    pub fn until(self, cancelled: &'a AtomicBool) -> Self {
+        Self { cancelled: Some(cancelled), ..self }
+    }
+
+    /// True if nobody wants the result any more. An engine asks this between the parts of a long operation
+    /// ([`Shape::is_long`]), and ends it with [`Status::Cancelled`](crate::Status::Cancelled).
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        // No memory is passed through the flag: an engine that sees it late only computes in vain.
+        self.cancelled.is_some_and(|cancelled| cancelled.load(Ordering::Relaxed))
     }
 
     /// True if the operation was made for `shape`. An engine asks this of each operation of a run.
@@ -258,7 +275,7 @@ impl OperationSet {
         let key = self.keys.get(entry.key as usize)?;
         // Not checked again: `push` has checked the same inputs against the same shape.
         let inputs = OperationInputs { key, input: entry.input.slice(&self.data)?, extra };
-        Some(Operation { shape: self.shape, inputs })
+        Some(Operation { shape: self.shape, inputs, cancelled: None })
     }
 
     /// Returns the operations in order.
@@ -340,6 +357,17 @@ mod tests {
         let mut set = OperationSet::new(shape);
         set.push(&key, &[7; 32], signature).unwrap();
         assert!(set.iter().all(|operation| operation.fits(shape)));
+    }
+
+    #[test]
+    fn an_operation_is_cancelled_by_the_flag_of_its_caller_alone() {
+        let (key, shape) = (p256_public(), Shape::EcdsaVerify { curve: Curve::P256 });
+        let cancelled = AtomicBool::new(false);
+        let operation = Operation::new(shape, &key, &[7; 32], SecondInput::Signature(&[0; 64])).unwrap();
+        let watched = operation.until(&cancelled);
+        assert!(!watched.is_cancelled());
+        cancelled.store(true, Ordering::Relaxed);
+        assert!(watched.is_cancelled() && !operation.is_cancelled());
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::fmt;
 
 pub use ml_dsa::{MlDsaVariant, PreHash};
 
-use crate::{Curve, DigestAlg, MlDsaSet, MlKemSet};
+use crate::{Curve, DigestAlg, MlDsaSet, MlKemSet, SlhDsaSet};
 
 /// A complete operation with its padding, encoding and nonce rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -130,6 +130,22 @@ pub enum Scheme {
         /// The thing that was signed.
         variant: MlDsaVariant,
     },
+    /// SLH-DSA signature, with the context of the job. It takes up to a second. FIPS 205 algorithms 22 and 23.
+    SlhDsaSign {
+        /// The parameter set of the key.
+        set: SlhDsaSet,
+        /// The digest of the message that HashSLH-DSA signs. Pure SLH-DSA has none and signs the message itself.
+        pre_hash: Option<PreHash>,
+        /// The source of opt_rand.
+        nonce: NonceRule,
+    },
+    /// SLH-DSA verification, with the context of the job. FIPS 205 algorithms 24 and 25.
+    SlhDsaVerify {
+        /// The parameter set of the key.
+        set: SlhDsaSet,
+        /// The digest of HashSLH-DSA, none for pure SLH-DSA.
+        pre_hash: Option<PreHash>,
+    },
 }
 
 /// The form of an ECDSA signature.
@@ -146,7 +162,8 @@ pub enum EcdsaEncoding {
 pub enum NonceRule {
     /// The key, the digest and 32 random bytes. An engine that cannot take the bytes draws a random nonce of its own.
     Hedged,
-    /// The key and the digest alone, for reproducible zones and tests. RFC 6979 3.2 for ECDSA; FIPS 204 3.4 for ML-DSA.
+    /// The key and the digest alone, for reproducible zones and tests. RFC 6979 3.2 for ECDSA; FIPS 204 3.4 for ML-DSA;
+    /// FIPS 205 9.2 for SLH-DSA.
     Deterministic,
 }
 
@@ -185,6 +202,7 @@ impl Scheme {
                 | Self::EcdsaSign { .. }
                 | Self::Ed25519Sign
                 | Self::MlDsaSign { .. }
+                | Self::SlhDsaSign { .. }
         )
     }
 
@@ -205,16 +223,18 @@ impl Scheme {
                 | Self::EcdsaVerify { .. }
                 | Self::Ed25519Verify
                 | Self::MlDsaVerify { .. }
+                | Self::SlhDsaVerify { .. }
         )
     }
 
-    /// True if the scheme takes a context: ML-DSA, unless mu is given, which contains the context already.
+    /// True if the scheme takes a context: SLH-DSA, and ML-DSA unless mu is given, which contains the context already.
     #[must_use]
     pub fn takes_context(self) -> bool {
         match self {
             Self::MlDsaSign { variant, .. } | Self::MlDsaVerify { variant, .. } => {
                 variant != MlDsaVariant::ExternalMu
             }
+            Self::SlhDsaSign { .. } | Self::SlhDsaVerify { .. } => true,
             _ => false,
         }
     }
@@ -242,6 +262,10 @@ impl fmt::Display for Scheme {
             Self::MlKemDecaps { set } => write!(f, "{set}-decaps"),
             Self::MlDsaSign { set, variant, .. } => write!(f, "{variant}{set}-sign"),
             Self::MlDsaVerify { set, variant } => write!(f, "{variant}{set}-verify"),
+            Self::SlhDsaSign { set, pre_hash: None, .. } => write!(f, "{set}-sign"),
+            Self::SlhDsaSign { set, pre_hash: Some(digest), .. } => write!(f, "hash-{digest}-{set}-sign"),
+            Self::SlhDsaVerify { set, pre_hash: None } => write!(f, "{set}-verify"),
+            Self::SlhDsaVerify { set, pre_hash: Some(digest) } => write!(f, "hash-{digest}-{set}-verify"),
         }
     }
 }
@@ -327,6 +351,12 @@ impl SigningScheme {
         Self(Scheme::MlDsaSign { set, variant, nonce })
     }
 
+    /// Returns SLH-DSA over the message itself, or over its digest.
+    #[must_use]
+    pub const fn slh_dsa(set: SlhDsaSet, pre_hash: Option<PreHash>, nonce: NonceRule) -> Self {
+        Self(Scheme::SlhDsaSign { set, pre_hash, nonce })
+    }
+
     /// Returns the scheme that verifies these signatures.
     #[must_use]
     pub const fn verifying(self) -> VerifyingScheme {
@@ -340,7 +370,8 @@ impl SigningScheme {
                 Scheme::EcdsaVerify { curve, digest, encoding }
             }
             Scheme::MlDsaSign { set, variant, .. } => Scheme::MlDsaVerify { set, variant },
-            // unreachable otherwise because every constructor makes one of these six
+            Scheme::SlhDsaSign { set, pre_hash, .. } => Scheme::SlhDsaVerify { set, pre_hash },
+            // unreachable otherwise because every constructor makes one of these seven
             _ => Scheme::Ed25519Verify,
         })
     }
@@ -398,6 +429,12 @@ impl VerifyingScheme {
     #[must_use]
     pub const fn ml_dsa(set: MlDsaSet, variant: MlDsaVariant) -> Self {
         Self(Scheme::MlDsaVerify { set, variant })
+    }
+
+    /// Returns SLH-DSA over the message itself, or over its digest.
+    #[must_use]
+    pub const fn slh_dsa(set: SlhDsaSet, pre_hash: Option<PreHash>) -> Self {
+        Self(Scheme::SlhDsaVerify { set, pre_hash })
     }
 }
 
@@ -480,5 +517,10 @@ mod tests {
         let signing = SigningScheme::ml_dsa(set, variant, NonceRule::Deterministic);
         assert_eq!(signing.verifying(), VerifyingScheme::ml_dsa(set, variant));
         assert_eq!(signing.to_string(), "hash-sha512-ml-dsa-65-sign");
+        let (set, pre_hash) = (SlhDsaSet::Shake128s, Some(PreHash::Shake128));
+        let signing = SigningScheme::slh_dsa(set, pre_hash, NonceRule::Hedged);
+        assert_eq!(signing.verifying(), VerifyingScheme::slh_dsa(set, pre_hash));
+        assert_ne!(signing.verifying(), VerifyingScheme::slh_dsa(set, None));
+        assert_eq!(signing.to_string(), "hash-shake128-slh-dsa-shake-128s-sign");
     }
 }

@@ -2,6 +2,7 @@
 
 mod aead;
 mod chain;
+mod hash_based;
 mod lattice;
 mod names;
 
@@ -9,6 +10,7 @@ pub use aead::{AeadAlg, FpeAlg};
 pub use chain::{
     ChainOrder, MAX_MTE_FRAGMENT, MAX_MTE_SEALED, MTE_AAD_LEN, mte_fragment_len, mte_sealed_len,
 };
+pub use hash_based::SlhDsaSet;
 pub use lattice::{MlDsaSet, MlKemSet};
 
 /// A raw operation with the sizes that fix its steps.
@@ -103,6 +105,24 @@ pub enum Shape {
     MlDsaVerify {
         /// The parameter set of the key.
         set: MlDsaSet,
+    },
+    /// The public key PK.seed || PK.root of an SLH-DSA private key, computed from SK.seed and PK.seed. The input is empty.
+    /// FIPS 205 algorithm 18.
+    SlhDsaKeygen {
+        /// The parameter set of the key.
+        set: SlhDsaSet,
+    },
+    /// SLH-DSA over a whole encoded message M', with opt_rand in the first n bytes of
+    /// [`NonceInput::Hedged`](crate::NonceInput::Hedged). The same M' and opt_rand give the same signature, and PK.seed
+    /// as opt_rand the deterministic one. FIPS 205 algorithm 19.
+    SlhDsaSign {
+        /// The parameter set of the key.
+        set: SlhDsaSet,
+    },
+    /// SLH-DSA verification over a whole encoded message M'. FIPS 205 algorithm 20.
+    SlhDsaVerify {
+        /// The parameter set of the key.
+        set: SlhDsaSet,
     },
     /// Block cipher: over whole blocks in CBC mode, and over any number of bytes in CTR mode.
     Cipher {
@@ -468,6 +488,8 @@ impl Shape {
             Self::MlKemEncaps { set } => set.ciphertext_len() + MlKemSet::SECRET_LEN,
             Self::MlKemDecaps { .. } => MlKemSet::SECRET_LEN,
             Self::MlDsaSign { set } => set.signature_len(),
+            Self::SlhDsaKeygen { set } => set.public_len(),
+            Self::SlhDsaSign { set } => set.signature_len(),
             _ => 0,
         }
     }
@@ -505,7 +527,7 @@ impl Shape {
             Self::EcdsaSign { curve } | Self::EcdsaVerify { curve } => Some(curve.scalar_len()),
             Self::X25519 => Some(32),
             Self::Ecdh { curve } => Some(curve.point_len()),
-            Self::MlKemKeygen { .. } => Some(0),
+            Self::MlKemKeygen { .. } | Self::SlhDsaKeygen { .. } => Some(0),
             Self::MlKemEncaps { .. } => Some(MlKemSet::RANDOM_LEN),
             Self::MlKemDecaps { set } => Some(set.ciphertext_len()),
             Self::MlDsaSign { .. } | Self::MlDsaVerify { .. } => Some(MlDsaSet::MU_LEN),
@@ -520,8 +542,17 @@ impl Shape {
             Self::EcdsaVerify { curve } => Some(2 * curve.scalar_len()),
             Self::Ed25519Verify => Some(64),
             Self::MlDsaVerify { set } => Some(set.signature_len()),
+            Self::SlhDsaVerify { set } => Some(set.signature_len()),
             _ => None,
         }
+    }
+
+    /// True if one operation takes so long, up to a second, that it must not hold a thread for which other jobs wait,
+    /// and that its engine asks in between whether it is still wanted
+    /// ([`Operation::is_cancelled`](crate::Operation::is_cancelled)).
+    #[must_use]
+    pub fn is_long(self) -> bool {
+        matches!(self, Self::SlhDsaKeygen { .. } | Self::SlhDsaSign { .. })
     }
 }
 

@@ -24,6 +24,8 @@ pub enum Status {
     Malformed,
     /// The record whose slot this one needs has failed.
     DependencyFailed,
+    /// The caller did not want the result any more ([`Operation::is_cancelled`](crate::Operation::is_cancelled)).
+    Cancelled,
     /// The key table has no such key. This and all following statuses come from the accelerator, never from an
     /// engine.
     UnknownKey,
@@ -49,7 +51,7 @@ pub enum Status {
 
 impl Status {
     /// Every status, in the order of the enum.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::Pending,
         Self::Done,
         Self::Rejected,
@@ -58,6 +60,7 @@ impl Status {
         Self::BadKey,
         Self::Malformed,
         Self::DependencyFailed,
+        Self::Cancelled,
         Self::UnknownKey,
         Self::WrongKeyType,
         Self::Forbidden,
@@ -81,6 +84,7 @@ impl Status {
             Self::BadKey => "the key does not fit the operation or is unusable",
             Self::Malformed => "no such key, span or slot, or a slot that is written twice or read too early",
             Self::DependencyFailed => "the record that this one depends on failed",
+            Self::Cancelled => "cancelled by its caller",
             Self::UnknownKey => "the table has no such key",
             Self::WrongKeyType => "the key is of another type than the operation needs",
             Self::Forbidden => "the key's policy forbids the operation",

@@ -26,6 +26,9 @@ impl fmt::Display for Shape {
             Self::MlKemDecaps { set } => write!(f, "{set}-decaps"),
             Self::MlDsaSign { set } => write!(f, "{set}-sign"),
             Self::MlDsaVerify { set } => write!(f, "{set}-verify"),
+            Self::SlhDsaKeygen { set } => write!(f, "{set}-keygen"),
+            Self::SlhDsaSign { set } => write!(f, "{set}-sign"),
+            Self::SlhDsaVerify { set } => write!(f, "{set}-verify"),
             Self::Cipher { alg, mode, direction } => {
                 write!(f, "{}-{direction}", CipherSpec { alg: *alg, mode: *mode })
             }

@@ -76,6 +76,20 @@ fn lattice_shapes_have_the_lengths_of_their_tables_and_secret_results_where_secr
 }
 
 #[test]
+fn hash_based_shapes_take_whole_messages_and_only_making_is_long() {
+    for set in SlhDsaSet::ALL {
+        let (keygen, sign) = (Shape::SlhDsaKeygen { set }, Shape::SlhDsaSign { set });
+        let verify = Shape::SlhDsaVerify { set };
+        assert_eq!((keygen.input_len(), keygen.output_len()), (Some(0), set.public_len()));
+        assert_eq!((sign.input_len(), sign.output_len()), (None, set.signature_len()));
+        assert_eq!((verify.input_len(), verify.signature_len()), (None, Some(set.signature_len())));
+        assert!(keygen.is_long() && sign.is_long() && !verify.is_long());
+        assert!(!keygen.result_is_secret() && !sign.result_is_secret());
+        assert_eq!(sign.to_string(), format!("{set}-sign"));
+    }
+}
+
+#[test]
 fn odd_modulus_sizes_round_up_to_bytes() {
     assert_eq!(Shape::RsaPrivate { bits: 1025 }.output_len(), 129);
     assert_eq!(Shape::RsaPrivate { bits: 2048 }.input_len(), Some(256));
