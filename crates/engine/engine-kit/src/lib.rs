@@ -8,6 +8,7 @@
 //! | [`ff1`] | FF1 of any length, in constant time |
 //! | [`mte_opening`](MteOpening) | the end of a TLS record in CBC mode, in constant time |
 //! | [`lattice`] | ML-KEM, ML-DSA, and the digests that go with them, by AWS-LC |
+//! | [`slh_dsa`] | SLH-DSA, generic over the hash steps of an engine |
 //!
 //! The crate is internal: its interface changes without notice.
 #![deny(unsafe_code)]
@@ -16,6 +17,7 @@ mod accept;
 pub mod ff1;
 pub mod lattice;
 mod mte_opening;
+pub mod slh_dsa;
 mod verify_table;
 
 pub use accept::{OrderedRecords, RecordPart, RecordRef, StepRule, Strides};

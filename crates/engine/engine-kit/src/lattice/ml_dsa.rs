@@ -3,7 +3,7 @@
 use oarlock_core::{MlDsaSet, PreHash};
 use zeroize::Zeroizing;
 
-use super::{ExpandedKey, LatticeFault, ffi, shake256};
+use super::{ExpandedKey, LatticeFault, context_len, digest_oid, ffi, shake256};
 
 /// Expands the key pair of a seed xi. FIPS 204 algorithm 6.
 ///
@@ -58,13 +58,7 @@ pub fn digest_mu(
     digest: PreHash,
     hash: &[u8],
 ) -> Result<[u8; MlDsaSet::MU_LEN], LatticeFault> {
-    // The object identifier in DER, 2.16.840.1.101.3.4.2.n. FIPS 204 algorithm 4, steps 10 to 22.
-    let oid = [0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, digest.last_arc()];
-    mu(&[tr, &[1, context_len(context)?], context, &oid, hash])
-}
-
-fn context_len(context: &[u8]) -> Result<u8, LatticeFault> {
-    u8::try_from(context.len()).map_err(|_| LatticeFault("the context is longer than 255 bytes"))
+    mu(&[tr, &[1, context_len(context)?], context, &digest_oid(digest), hash])
 }
 
 fn mu(parts: &[&[u8]]) -> Result<[u8; MlDsaSet::MU_LEN], LatticeFault> {

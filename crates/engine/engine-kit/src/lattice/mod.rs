@@ -40,16 +40,33 @@ pub fn shake128(parts: &[&[u8]], out: &mut [u8]) -> Result<(), LatticeFault> {
 /// # Errors
 /// [`LatticeFault`] if memory ran out.
 pub fn shake256(parts: &[&[u8]], out: &mut [u8]) -> Result<(), LatticeFault> {
-    ffi::digest(PreHash::Shake256, parts, out)
+    digest(PreHash::Shake256, parts, out)
 }
 
-/// Returns the digest of a message for HashML-DSA.
+/// Fills `out` with the digest of the parts, one after the other. `out` is as long as the digest, or of any length for
+/// SHAKE.
+pub(crate) fn digest(digest: PreHash, parts: &[&[u8]], out: &mut [u8]) -> Result<(), LatticeFault> {
+    ffi::digest(digest, parts, out)
+}
+
+/// Returns the length of a context in the one byte that FIPS 204 and FIPS 205 give it.
+pub(crate) fn context_len(context: &[u8]) -> Result<u8, LatticeFault> {
+    u8::try_from(context.len()).map_err(|_| LatticeFault("the context is longer than 255 bytes"))
+}
+
+/// Returns the object identifier of a digest in DER, 2.16.840.1.101.3.4.2.n, which stands before a digest that is
+/// signed. FIPS 204 algorithm 4, FIPS 205 algorithm 23.
+pub(crate) fn digest_oid(digest: PreHash) -> [u8; 11] {
+    [0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, digest.last_arc()]
+}
+
+/// Returns the digest of a message for HashML-DSA and HashSLH-DSA.
 ///
 /// # Errors
 /// [`LatticeFault`] if memory ran out.
-pub fn pre_hash(digest: PreHash, message: &[u8]) -> Result<Vec<u8>, LatticeFault> {
-    let mut out = vec![0; digest.output_len()];
-    ffi::digest(digest, &[message], &mut out)?;
+pub fn pre_hash(alg: PreHash, message: &[u8]) -> Result<Vec<u8>, LatticeFault> {
+    let mut out = vec![0; alg.output_len()];
+    digest(alg, &[message], &mut out)?;
     Ok(out)
 }
 
