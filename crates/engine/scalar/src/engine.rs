@@ -73,7 +73,10 @@ impl Engine for ScalarEngine {
             | Shape::MlKemEncaps { .. }
             | Shape::MlKemDecaps { .. }
             | Shape::MlDsaSign { .. }
-            | Shape::MlDsaVerify { .. } => Some(OPERATIONS),
+            | Shape::MlDsaVerify { .. }
+            | Shape::SlhDsaKeygen { .. }
+            | Shape::SlhDsaSign { .. }
+            | Shape::SlhDsaVerify { .. } => Some(OPERATIONS),
             _ if !shape.is_possible() => None,
             Shape::Cipher { .. }
             | Shape::Chain { .. }

@@ -1,4 +1,4 @@
-//! An engine that computes every raw shape with AWS-LC, one job at a time. It is the baseline, the fallback and the
+//! An engine that computes every raw shape with AWS-LC (SLH-DSA with code of its own), one job at a time. It is the baseline, the fallback and the
 //! referee of Oarlock. If it is the only engine, it can verify with tables of keys that recur; the tables are not part
 //! of AWS-LC. Internal to Oarlock: the interface changes without notice.
 //!
@@ -7,7 +7,7 @@
 //! | `engine` | [`ScalarEngine`], its shapes and the results that it confirms |
 //! | `operations` | the loop over public-key operations |
 //! | `tables` | verification under keys that recur, on request and without AWS-LC |
-//! | `rsa`, `ecdsa`, `ecdh`, `rfc6979`, `curve25519`, `lattice` | one public-key operation each |
+//! | `rsa`, `ecdsa`, `ecdh`, `rfc6979`, `curve25519`, `lattice`, `hash_based` | one public-key operation each |
 //! | `records` | the dispatch of record batches by shape |
 //! | `batch` | the loop over the records of a part, and the output of each |
 //! | `cipher`, `translate`, `aead`, `siv`, `fpe`, `chain`, `mac`, `digest`, `wrap` | one record each |
@@ -31,6 +31,7 @@ mod fault;
 #[allow(unsafe_code)]
 mod ffi;
 mod fpe;
+mod hash_based;
 mod lattice;
 mod mac;
 mod op_error;

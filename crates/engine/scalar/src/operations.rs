@@ -4,7 +4,7 @@ use oarlock_core::{EngineFault, Operation, Outcomes, Shape, Status};
 
 use crate::fault::not_offered;
 use crate::op_error::OpError;
-use crate::{curve25519, ecdh, ecdsa, lattice, rsa};
+use crate::{curve25519, ecdh, ecdsa, hash_based, lattice, rsa};
 
 /// Computes every operation into `out`. `verdicts` are the results of signatures that tables have verified; it can
 /// be empty.
@@ -29,6 +29,11 @@ pub(crate) fn run(
         Shape::MlKemDecaps { .. } => each(shape, operations, out, lattice::ml_kem_decaps),
         Shape::MlDsaSign { .. } => each(shape, operations, out, lattice::ml_dsa_sign),
         Shape::MlDsaVerify { .. } => verify_others(shape, operations, verdicts, out, lattice::ml_dsa_verify),
+        Shape::SlhDsaKeygen { .. } => each(shape, operations, out, hash_based::slh_dsa_keygen),
+        Shape::SlhDsaSign { .. } => each(shape, operations, out, hash_based::slh_dsa_sign),
+        Shape::SlhDsaVerify { .. } => {
+            verify_others(shape, operations, verdicts, out, hash_based::slh_dsa_verify)
+        }
         _ => Err(not_offered(shape)),
     }
 }

@@ -7,6 +7,7 @@
 //! | `ecdsa` | ECDSA: RFC 6979, and the edges of r and s |
 //! | `ecdh` | ECDH: RFC 5903 and NIST CAVP, and bad peers |
 //! | `curve25519` | Ed25519 and X25519: RFC 8032 and RFC 7748 |
+//! | `hash_based` | SLH-DSA: bad jobs among good ones, cancelled jobs |
 //! | `symmetric` | published vectors of every record shape |
 //! | `chains` | chains of cipher and MAC, CTR and ChaCha20-Poly1305 |
 //! | `records` | the record loop: columns, parts, seams, slots, and failures |
@@ -20,6 +21,7 @@ mod curve25519;
 mod ecdh;
 mod ecdsa;
 mod engine;
+mod hash_based;
 mod records;
 mod rsa;
 mod symmetric;
