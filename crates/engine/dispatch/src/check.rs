@@ -1,14 +1,15 @@
 //! Runs engines and checks their results before any of them is released.
 //!
 //! An RSA private result is confirmed by the public operation, because one faulty CRT half reveals the key (Boneh,
-//! DeMillo, Lipton, EUROCRYPT 1997). An ML-DSA signature is verified. A share of all results is recomputed on a
+//! DeMillo, Lipton, EUROCRYPT 1997). An ML-DSA or SLH-DSA signature is verified, and an SLH-DSA signature computed
+//! twice if the settings ask for it ([`ConfirmRule`](crate::ConfirmRule)). A share of all results is recomputed on a
 //! different engine. If two engines differ, the referee computes again: its result is released and the loser is
 //! quarantined. Only an engine whose result differs from the referee's can lose, so no crafted input can bring an
 //! honest engine into quarantine.
 
 mod cross;
-mod ml_dsa;
 mod rsa;
+mod signature;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
@@ -69,7 +70,7 @@ impl<'a> CheckedRun<'a> {
             Jobs::Operations(shape, operations) => {
                 let batch = CheckedBatch { run: *self, engine, shape: *shape, operations };
                 batch.confirm_rsa(outcomes);
-                batch.confirm_ml_dsa(outcomes);
+                batch.confirm_signatures(outcomes);
                 batch.cross_check(outcomes);
             }
             Jobs::Records(..) => self.cross_check_records(engine, jobs, outcomes),

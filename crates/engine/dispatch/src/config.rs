@@ -43,6 +43,8 @@ pub struct SchedulerConfig {
     pub holder_patience: Duration,
     /// The share of all results that is recomputed on a different engine, 0 to 1.
     pub cross_check: f64,
+    /// The confirmation of an SLH-DSA signature before its release.
+    pub confirm: ConfirmRule,
     /// The cost of a batch outside its engine: queue, threads, release.
     pub overhead: Duration,
     /// The number of iterations, of about a dozen nanoseconds each, in which a free worker looks for jobs before it
@@ -54,6 +56,18 @@ pub struct SchedulerConfig {
     /// The number of waiting operations from which they run as a batch. None computes the break-even from the costs of
     /// the engines, which is the fastest choice. `Some(usize::MAX)` runs single operations on the referee only.
     pub fixed_break_even: Option<usize>,
+}
+
+/// The confirmation of an SLH-DSA signature before its release.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ConfirmRule {
+    /// The signature is verified. That costs about a thousandth of its computation, and finds most faults. It does not
+    /// find a wrong node beside the path in a tree: the signature then verifies, and two such signatures let others
+    /// forge (Castelnovi, Martinelli, Prest, "Grafting Trees", PQCrypto 2018).
+    #[default]
+    Verify,
+    /// The signature is verified and computed twice, on different engines if there are two. Only equal results leave.
+    Twice,
 }
 
 impl Default for SchedulerConfig {
@@ -75,6 +89,7 @@ impl Default for SchedulerConfig {
             // The checks cost about a thousandth of the throughput. An engine whose every result is wrong is found
             // after a thousand results on average.
             cross_check: 0.001,
+            confirm: ConfirmRule::Verify,
             overhead: Duration::from_nanos(500),
             // On one core a spinning worker only keeps submitters from running.
             spins: if threads == 1 { 0 } else { 2_000 },
@@ -137,6 +152,12 @@ impl SchedulerConfig {
     #[must_use]
     pub fn with_cross_check(self, cross_check: f64) -> Self {
         Self { cross_check, ..self }
+    }
+
+    /// Sets the confirmation of SLH-DSA signatures.
+    #[must_use]
+    pub fn with_confirm(self, confirm: ConfirmRule) -> Self {
+        Self { confirm, ..self }
     }
 
     /// Sets the cost of a batch outside its engine.

@@ -77,7 +77,7 @@ mod worker;
 
 pub use blueprint::{FirstUseProbe, Prober};
 pub use builder::DispatcherBuilder;
-pub use config::SchedulerConfig;
+pub use config::{ConfirmRule, SchedulerConfig};
 pub use cost::EngineCost;
 pub use dispatcher::Dispatcher;
 pub use family::MetricFamily;

@@ -82,9 +82,11 @@ counters! {
     hangs,
     /// Operations run again after a fault or a hang.
     rerun,
-    /// RSA private results confirmed by the public operation before release.
+    /// RSA private results confirmed by the public operation, and ML-DSA and SLH-DSA signatures verified, before release.
     confirmed,
-    /// RSA private results that the public operation did not confirm although their key is sound.
+    /// SLH-DSA signatures computed twice before release.
+    recomputed,
+    /// Results that were not confirmed although their key is sound.
     unconfirmed,
     /// RSA private results that could not be confirmed because the numbers of their key contradict each other. The
     /// referee decides that.

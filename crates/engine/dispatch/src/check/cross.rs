@@ -43,7 +43,9 @@ impl CheckedBatch<'_> {
         if share <= 0.0 {
             return;
         }
-        let is_answered = |index: &usize| outcomes.statuses()[*index] != Status::Pending;
+        // A cancelled job would be cancelled on the other engine too, and might have been done before.
+        let is_answered =
+            |index: &usize| !matches!(outcomes.statuses()[*index], Status::Pending | Status::Cancelled);
         let sample: Vec<usize> =
             self.dispatch().sampler.sample(share, outcomes.len()).filter(is_answered).collect();
         if sample.is_empty() {

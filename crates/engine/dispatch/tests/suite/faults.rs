@@ -5,7 +5,9 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use oarlock_core::{JobError, Shape};
-use oarlock_dispatch::{Dispatcher, DispatcherBuilder, EngineCost, SchedulerConfig, SubmitOptions};
+use oarlock_dispatch::{
+    ConfirmRule, Dispatcher, DispatcherBuilder, EngineCost, SchedulerConfig, SubmitOptions,
+};
 
 use crate::common::*;
 
@@ -31,7 +33,8 @@ fn with(engine: &Arc<Invented>, config: SchedulerConfig) -> Dispatcher {
 fn by(referee: &Arc<Invented>, engine: &Arc<Invented>, config: SchedulerConfig) -> Dispatcher {
     let mut builder =
         DispatcherBuilder::new(referee.clone()).engine(engine.clone()).config(config).prober(|_, _| true);
-    for shape in [SIGN, VERIFY, PRIVATE, PUBLIC, DERIVE, LATTICE_SIGN, LATTICE_VERIFY] {
+    for shape in [SIGN, VERIFY, PRIVATE, PUBLIC, DERIVE, LATTICE_SIGN, LATTICE_VERIFY, HASH_SIGN, HASH_VERIFY]
+    {
         let cost = |ns| EngineCost { per_batch_ns: 0.0, per_op_ns: ns, per_byte_ns: 0.0 };
         builder = builder.cost("referee", shape, cost(100_000.0)).cost(engine.name, shape, cost(10_000.0));
     }
@@ -78,12 +81,15 @@ fn every_wrong_rsa_signature_is_stopped_without_cross_checks() {
 }
 
 #[test]
-fn every_wrong_ml_dsa_signature_is_stopped_without_cross_checks() {
-    for (manner, loser) in
-        [(Manner::Lies(LATTICE_SIGN), LATTICE_SIGN), (Manner::Lies(LATTICE_VERIFY), LATTICE_VERIFY)]
-    {
-        let dispatcher = with(&Invented::lanes(manner), config());
-        let set = set_of(LATTICE_SIGN, 0, sized(50, 10));
+fn every_wrong_signature_that_does_not_verify_is_stopped_without_cross_checks() {
+    for (sign, loser) in [
+        (LATTICE_SIGN, LATTICE_SIGN),
+        (LATTICE_SIGN, LATTICE_VERIFY),
+        (HASH_SIGN, HASH_SIGN),
+        (HASH_SIGN, HASH_VERIFY),
+    ] {
+        let dispatcher = with(&Invented::lanes(Manner::Lies(loser)), config());
+        let set = set_of(sign, 0, sized(50, 10));
         assert_true(&set, &dispatcher.run_all(&set));
         let quarantined: Vec<_> = dispatcher.quarantined().into_iter().map(|lost| lost.shape).collect();
         assert_eq!(quarantined, [Some(loser)]);
@@ -91,6 +97,39 @@ fn every_wrong_ml_dsa_signature_is_stopped_without_cross_checks() {
         let ticket = dispatcher.submit_many(set.clone(), SubmitOptions::default()).unwrap();
         assert_true(&set, &ticket.wait());
     }
+}
+
+/// A signature with a wrong node beside the path in a tree verifies.
+#[test]
+fn a_wrong_signature_that_verifies_is_stopped_if_signatures_are_computed_twice() {
+    let set = set_of(HASH_SIGN, 0, 20);
+    let grafting = || Invented::lanes(Manner::Grafts(HASH_SIGN));
+    let once = with(&grafting(), config());
+    let results = once.run_all(&set);
+    let is_true = |index: usize| results.get(index) == Ok(&truth(HASH_SIGN, &set.get(index).unwrap()).1);
+    assert!((0..set.len()).any(|index| !is_true(index)), "a verification alone finds it");
+    let twice = with(&grafting(), config().with_confirm(ConfirmRule::Twice));
+    assert_true(&set, &twice.run_all(&set));
+    assert!(twice.counters().disputes == 1 && twice.counters().recomputed > 0);
+    let quarantined: Vec<_> = twice.quarantined().into_iter().map(|lost| lost.shape).collect();
+    assert_eq!(quarantined, [Some(HASH_SIGN)]);
+    let ticket = twice.submit_many(set.clone(), SubmitOptions::default()).unwrap();
+    assert_true(&set, &ticket.wait());
+}
+
+/// All engines are wrong, each time differently, so that no two computations of the first signature agree.
+#[test]
+fn a_signature_that_no_second_computation_repeats_is_withheld() {
+    let (referee, lanes) = (Invented::referee(), Invented::lanes(Manner::Grafts(HASH_SIGN)));
+    referee.set(Manner::Grafts(HASH_SIGN));
+    let dispatcher = by(&referee, &lanes, config().with_confirm(ConfirmRule::Twice));
+    let set = set_of(HASH_SIGN, 0, LANES);
+    let results = dispatcher.run_all(&set);
+    assert!(matches!(results.get(0), Err(JobError::EngineFailed { .. })));
+    for index in 1..LANES {
+        assert_eq!(results.get(index), Ok(&truth(HASH_SIGN, &set.get(index).unwrap()).1[..]));
+    }
+    assert_eq!((dispatcher.counters().unconfirmed, dispatcher.counters().recomputed), (1, 7));
 }
 
 /// The referee signs wrongly too, as it does under a key whose parts do not belong together.

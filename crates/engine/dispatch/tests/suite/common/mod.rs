@@ -8,7 +8,7 @@ use oarlock_core::{
     BatchSize, Completion, Curve, EcPrivateParts, Engine, EngineFault, EngineLocation, Fingerprint, Holder,
     Input, Job, Jobs, Key, KeyKind, KeyParts, LatticePrivate, LatticePrivateParts, MlDsaSet, NonceInput,
     Operation, OperationSet, Outcomes, OwnedJob, OwnedJobs, RsaExponent, RsaPrivateParts, RsaPublicParts,
-    Scheme, SecondInput, SecretBytes, Shape, Status, X25519PrivateParts,
+    Scheme, SecondInput, SecretBytes, Shape, SlhDsaSet, Status, X25519PrivateParts,
 };
 
 pub const SIGN: Shape = Shape::EcdsaSign { curve: Curve::P256 };
@@ -18,6 +18,8 @@ pub const PUBLIC: Shape = Shape::RsaPublic { bits: 1024, exponent: RsaExponent::
 pub const DERIVE: Shape = Shape::X25519;
 pub const LATTICE_SIGN: Shape = Shape::MlDsaSign { set: MlDsaSet::MlDsa44 };
 pub const LATTICE_VERIFY: Shape = Shape::MlDsaVerify { set: MlDsaSet::MlDsa44 };
+pub const HASH_SIGN: Shape = Shape::SlhDsaSign { set: SlhDsaSet::Sha2_128s };
+pub const HASH_VERIFY: Shape = Shape::SlhDsaVerify { set: SlhDsaSet::Sha2_128s };
 
 pub const LANES: usize = 8;
 
@@ -40,13 +42,13 @@ pub fn truth(shape: Shape, operation: &Operation<'_>) -> (Status, Vec<u8>) {
     }
     let answer = match shape {
         Shape::EcdsaSign { .. } => signature(input, operation.extra),
-        Shape::EcdsaVerify { .. } | Shape::MlDsaVerify { .. } => {
+        Shape::EcdsaVerify { .. } | Shape::MlDsaVerify { .. } | Shape::SlhDsaVerify { .. } => {
             let digest = mixed(input, 17);
             let is_good =
                 matches!(operation.extra, SecondInput::Signature(bytes) if bytes.starts_with(&digest));
             return (if is_good { Status::Done } else { Status::Rejected }, vec![]);
         }
-        Shape::MlDsaSign { .. } => {
+        Shape::MlDsaSign { .. } | Shape::SlhDsaSign { .. } => {
             let mut bytes = mixed(input, 17);
             bytes.resize(shape.output_len(), 0);
             bytes
@@ -85,6 +87,8 @@ pub enum Manner {
     /// Flips a bit of every third result of this shape, or turns its verdict.
     Lies(Shape),
     LiesAlways,
+    /// Changes the first result of every batch of this shape where a verification does not look, each time differently.
+    Grafts(Shape),
     Fails,
     Panics,
     LeavesUndone,
@@ -143,12 +147,19 @@ impl Invented {
     }
 
     fn write(&self, shape: Shape, index: usize, operation: &Operation<'_>, out: &mut Outcomes) {
+        if operation.is_cancelled() {
+            return out.set(index, Status::Cancelled);
+        }
         let (status, bytes) = truth(shape, operation);
         out.set(index, status);
         out.result_mut(index).copy_from_slice(&bytes);
         if self.finds_bad_key(shape, status) {
             out.set(index, Status::BadKey);
             return out.result_mut(index).fill(0);
+        }
+        if *self.manner.lock().unwrap() == Manner::Grafts(shape) && index == 0 {
+            let runs = self.runs.load(Ordering::SeqCst) as u8;
+            *out.result_mut(index).last_mut().unwrap() = 2 * runs + u8::from(self.confirms);
         }
         let is_lie = match *self.manner.lock().unwrap() {
             Manner::Lies(about) => about == shape && index % 3 == 1,
@@ -180,7 +191,7 @@ impl Engine for Invented {
     }
 
     fn offers(&self, shape: Shape) -> Option<BatchSize> {
-        [SIGN, VERIFY, PRIVATE, PUBLIC, DERIVE, LATTICE_SIGN, LATTICE_VERIFY]
+        [SIGN, VERIFY, PRIVATE, PUBLIC, DERIVE, LATTICE_SIGN, LATTICE_VERIFY, HASH_SIGN, HASH_VERIFY]
             .contains(&shape)
             .then_some(self.lanes)
     }
@@ -331,18 +342,24 @@ pub fn held_job(message: &[u8]) -> OwnedJob {
     Job::with_scheme(Scheme::Ed25519Sign, &key, Input::Message(message), &[]).into()
 }
 
+pub fn slh_dsa_key() -> Key {
+    let parts = KeyParts::SlhDsaPrivate(SlhDsaSet::Sha2_128s, SecretBytes::new(vec![1; 64]));
+    Key::local(parts, Fingerprint::new([6; 32]))
+}
+
 pub fn key_for(shape: Shape) -> Key {
     match shape {
         Shape::RsaPrivate { .. } | Shape::RsaPublic { .. } => rsa_key(),
         Shape::X25519 => x25519_key(),
         Shape::MlDsaSign { .. } | Shape::MlDsaVerify { .. } => ml_dsa_key(),
+        Shape::SlhDsaSign { .. } | Shape::SlhDsaVerify { .. } => slh_dsa_key(),
         _ => p256_key(),
     }
 }
 
 /// The input of job `n`: distinct, in range.
 pub fn input(shape: Shape, n: usize) -> Vec<u8> {
-    let mut bytes = vec![0x11; shape.input_len().unwrap()];
+    let mut bytes = vec![0x11; shape.input_len().unwrap_or(64)];
     bytes[1..9].copy_from_slice(&(n as u64).to_le_bytes());
     bytes.iter_mut().for_each(|byte| *byte &= 0x7F);
     bytes[9] = (n >> 7) as u8 & 0x7F;
@@ -359,7 +376,7 @@ pub fn push(set: &mut OperationSet, key: &Key, n: usize) {
             good[0] ^= (n % 2) as u8;
             set.push(key, &input, SecondInput::Signature(&good)).unwrap();
         }
-        Shape::EcdsaSign { .. } | Shape::MlDsaSign { .. } => {
+        Shape::EcdsaSign { .. } | Shape::MlDsaSign { .. } | Shape::SlhDsaSign { .. } => {
             set.push(key, &input, SecondInput::NonceInput(NonceInput::Hedged(&[n as u8; 32]))).unwrap();
         }
         _ => set.push(key, &input, SecondInput::None).unwrap(),
