@@ -1,6 +1,6 @@
 //! Bulk work: the caller's thread cuts full batches, without a queue.
 
-use oarlock_core::{JobError, Jobs, Operation, OperationSet, Outcomes, Records, Shape};
+use oarlock_core::{JobError, Jobs, Operation, OperationSet, Outcomes, Records, Shape, Status};
 
 use crate::blueprint::{REFEREE, unsupported};
 use crate::check::CheckedRun;
@@ -17,11 +17,20 @@ impl BulkRun<'_> {
     /// one.
     pub(crate) fn run_all(&self, set: &OperationSet) -> Results {
         let operations: Vec<Operation<'_>> = set.iter().collect();
-        let shape = set.shape();
+        count(&self.0.metrics.bulk, operations.len());
+        self.run_operations(set.shape(), &operations, set.input_bytes() / operations.len().max(1))
+    }
+
+    /// Does the same with operations of one shape, each of about `bytes_per_op` bytes of input.
+    pub(crate) fn run_operations(
+        &self,
+        shape: Shape,
+        operations: &[Operation<'_>],
+        bytes_per_op: usize,
+    ) -> Results {
         let all = || Outcomes::for_operations(shape, operations.len());
         let mut outcomes = None;
         let mut errors = Vec::new();
-        let bytes_per_op = set.input_bytes() / operations.len().max(1);
         let mut at = 0;
         let mut last_fault = None;
         while at < operations.len() {
@@ -48,7 +57,6 @@ impl BulkRun<'_> {
             }
             at += ops;
         }
-        count(&self.0.metrics.bulk, at);
         Results::complete(shape, outcomes.unwrap_or_else(all), errors)
     }
 
@@ -100,13 +108,11 @@ impl BulkRun<'_> {
         let running_engine = RunningEngine::new(engine);
         match CheckedRun::new(self.0, &running_engine).compute_into(engine, jobs, outcomes) {
             Ok(took_ns) => {
-                self.0.queues.observe(RunReport {
-                    engine,
-                    shape: jobs.shape(),
-                    ops: jobs.len(),
-                    bytes,
-                    took_ns,
-                });
+                // A cancelled operation took less than the model should learn.
+                if !outcomes.statuses().contains(&Status::Cancelled) {
+                    let (shape, ops) = (jobs.shape(), jobs.len());
+                    self.0.queues.observe(RunReport { engine, shape, ops, bytes, took_ns });
+                }
                 count(&self.0.metrics.completed, jobs.len());
                 Ok(())
             }

@@ -1,6 +1,6 @@
 //! The clock of a dispatcher.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Nanoseconds since the dispatcher began.
 pub(crate) type Nanos = u64;
@@ -20,5 +20,10 @@ impl DispatchClock {
         // The clock counts from the dispatcher's start, so that 64 bits last for 584 years with any epoch of the
         // system's monotonic clock is.
         u64::try_from(self.0.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    }
+
+    /// Returns the time after a duration from now.
+    pub(crate) fn after(self, duration: Duration) -> Nanos {
+        self.now().saturating_add(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX))
     }
 }

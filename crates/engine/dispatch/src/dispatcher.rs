@@ -18,6 +18,7 @@ use crate::cost::EngineCost;
 use crate::flight::{RunReport, RunningEngine};
 use crate::fork::count_forks;
 use crate::histograms::Histograms;
+use crate::long::LongOperation;
 use crate::metrics::{DispatchCounters, count};
 use crate::options::SubmitOptions;
 use crate::quarantine::Quarantined;
@@ -74,7 +75,8 @@ impl Dispatcher {
     }
 
     /// Submits a set of operations under one ticket. Its operations may run in several batches, together with other
-    /// submissions.
+    /// submissions. Each operation of a long shape ([`Shape::is_long`]) is a task of its own
+    /// ([`submit_task`](Self::submit_task)), so that it keeps no other job waiting.
     ///
     /// # Errors
     /// No engine offers the shape, it is a shape of records, or the tenant's queue is full. Then no job of the set is
@@ -87,6 +89,9 @@ impl Dispatcher {
         }
         let submission =
             Submission::new(Payload::Operations(set), QueueKey::from_shape(shape), options.tenant);
+        if shape.is_long() {
+            return self.queue_long(dispatch, submission, options);
+        }
         // Coalesced jobs wait for others on purpose, so they are not computed here one by one.
         let may_run_here = ops > 0 && !options.never_on_caller_thread && !options.coalesce;
         if may_run_here
@@ -155,7 +160,7 @@ impl Dispatcher {
     /// Zero if no engine offers the shape.
     #[must_use]
     pub fn predict(&self, shape: Shape, ops: usize, bytes: usize) -> Duration {
-        self.dispatch().queues.predict(shape, ops, bytes)
+        self.dispatch().queues.predict(shape, ops, bytes).unwrap_or_default()
     }
 
     /// Returns the time that a tenant's waiting jobs and tasks are predicted to take.
@@ -262,14 +267,11 @@ impl Dispatcher {
         submission: Arc<Submission>,
         options: SubmitOptions,
     ) -> Result<Ticket, JobError> {
-        let after = |deadline: Duration| {
-            dispatch.clock.now().saturating_add(Nanos::try_from(deadline.as_nanos()).unwrap_or(Nanos::MAX))
-        };
         let mut predicted_ns = 0.0;
         // An empty submission is answered from the start.
         if submission.len() > 0 {
             ensure_started(dispatch)?;
-            let deadline = options.deadline.map(after);
+            let deadline = options.deadline.map(|deadline| dispatch.clock.after(deadline));
             predicted_ns =
                 dispatch.queues.enqueue(&submission, deadline, options.coalesce, &dispatch.metrics)?;
             if let Some(deadline) = deadline {
@@ -281,6 +283,32 @@ impl Dispatcher {
             true => ticket.without_wakeup(!options.never_on_caller_thread),
             false => ticket,
         })
+    }
+
+    fn queue_long(
+        &self,
+        dispatch: &Arc<DispatchState>,
+        submission: Arc<Submission>,
+        options: SubmitOptions,
+    ) -> Result<Ticket, JobError> {
+        let (Some(shape), ops) = (submission.shape(), submission.len()) else {
+            return Err(JobError::Malformed { what: "a task of a caller is no long operation" });
+        };
+        let each = dispatch.queues.predict(shape, 1, submission.bytes() / ops.max(1));
+        let each = each.ok_or_else(|| unsupported(shape))?;
+        let mut tasks = Vec::with_capacity(ops);
+        for index in 0..ops as u32 {
+            let operation = LongOperation::new(dispatch, &submission, index);
+            tasks.push(self.submit_task(options.tenant, each, move || operation.run())?);
+        }
+        count(&dispatch.metrics.submitted, ops);
+        if let Some(deadline) = options.deadline.filter(|_| ops > 0) {
+            ensure_started(dispatch)?;
+            dispatch.timers.add(dispatch.clock.after(deadline), &submission);
+        }
+        Ok(Ticket::new(submission, Arc::clone(dispatch))
+            .expected_after(each.as_nanos() as f64)
+            .with_tasks(tasks))
     }
 
     fn holder_of(&self, jobs: &[OwnedJob]) -> Result<usize, JobError> {

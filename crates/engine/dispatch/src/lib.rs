@@ -16,6 +16,7 @@
 //! | `watchdog`, `worker`, `task_threads` | the loops of the threads |
 //! | `ticket` | the [`Ticket`] that waits for the answers of a submission |
 //! | `bulk` | `run_all` and `run_records` on the caller's thread |
+//! | `long` | operations of up to a second, on the threads for tasks |
 //! | `batch_run`, `held` | a batch on its worker; jobs of holders |
 //! | `check` | release checks: RSA confirmation, cross-checks, the referee |
 //! | `state` | the parts of a dispatcher, their lock order, and the steps that join several parts |
@@ -52,6 +53,7 @@ mod fork;
 mod held;
 mod histogram;
 mod histograms;
+mod long;
 mod metrics;
 mod options;
 mod poller_run;

@@ -242,11 +242,11 @@ impl SharedQueues {
         self.lock().observe(report);
     }
 
-    /// Returns the predicted time of operations in full batches.
-    pub(crate) fn predict(&self, shape: Shape, ops: usize, bytes: usize) -> Duration {
+    /// Returns the predicted time of operations in full batches, or None if it is known that no engine offers them.
+    pub(crate) fn predict(&self, shape: Shape, ops: usize, bytes: usize) -> Option<Duration> {
         let mut state = self.lock();
-        let Some(queue) = self.queue_of(&mut state, shape) else { return Duration::ZERO };
-        Duration::from_nanos(state.scheduler.predict_ns(queue, ops, bytes) as u64)
+        let queue = self.queue_of(&mut state, shape)?;
+        Some(Duration::from_nanos(state.scheduler.predict_ns(queue, ops, bytes) as u64))
     }
 
     /// Returns the predicted time of a tenant's waiting jobs and tasks.

@@ -2,12 +2,12 @@
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 use std::thread::Thread;
 
-use oarlock_core::{JobError, Jobs, OperationSet, Outcomes, OwnedJob, Records, Shape};
+use oarlock_core::{JobError, Jobs, Operation, OperationSet, Outcomes, OwnedJob, Records, Shape};
 
 use crate::clock::Nanos;
 use crate::metrics::count;
@@ -33,6 +33,8 @@ pub(crate) struct Submission {
     /// A [`SubmissionEnd`]. It is written under `state`'s lock only, so that a submission ends once. It is read
     /// without the lock.
     end: AtomicU8,
+    /// True from the early end on. Long operations look at it.
+    cancelled: AtomicBool,
     /// The number of operations still in the queue. Only holders of the scheduler's lock touch it, so relaxed loads
     /// and stores suffice.
     queued: AtomicU32,
@@ -93,6 +95,7 @@ impl Submission {
             count,
             bytes: u32::try_from(bytes).unwrap_or(u32::MAX),
             end: AtomicU8::new(end as u8),
+            cancelled: AtomicBool::new(false),
             queued: AtomicU32::new(0),
             state: Mutex::new(state),
         })
@@ -173,8 +176,15 @@ impl Submission {
             return false;
         }
         count(counter, state.left as usize);
+        self.cancelled.store(true, Ordering::Relaxed);
         self.finish(state, end);
         true
+    }
+
+    /// Returns operation `index`, which ends early with the submission.
+    pub(crate) fn operation(&self, index: u32) -> Option<Operation<'_>> {
+        let Payload::Operations(set) = &self.payload else { return None };
+        set.get(index as usize).map(|operation| operation.until(&self.cancelled))
     }
 
     /// Ends the submission. The counters have been written before, so that a woken caller already finds itself

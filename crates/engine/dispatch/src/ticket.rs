@@ -23,6 +23,8 @@ pub struct Ticket {
     call: WorkerWake,
     /// True if the thread that polls may compute the jobs, if they are still alone when a worker would be woken.
     may_run_here: bool,
+    /// The tasks that compute the answers of long operations. They are dropped with this ticket.
+    tasks: Vec<Ticket>,
     /// True if the answer may come before a waiting thread would have fallen asleep.
     is_short: bool,
 }
@@ -51,6 +53,7 @@ impl Ticket {
             dispatch,
             call: WorkerWake::Made,
             may_run_here: false,
+            tasks: Vec::new(),
             is_short: true,
         }
     }
@@ -58,6 +61,12 @@ impl Ticket {
     /// Notes the time that the jobs are predicted to take.
     pub(crate) fn expected_after(mut self, predicted_ns: f64) -> Self {
         self.is_short = predicted_ns <= LOOKS_NS;
+        self
+    }
+
+    /// Adds the tasks that compute the jobs.
+    pub(crate) fn with_tasks(mut self, tasks: Vec<Self>) -> Self {
+        self.tasks = tasks;
         self
     }
 
@@ -95,7 +104,8 @@ impl Ticket {
         self.submission.as_ref().is_none_or(|submission| submission.end() != SubmissionEnd::Live)
     }
 
-    /// Cancels all unanswered jobs. A running batch is not interrupted; its results for these jobs are dropped.
+    /// Cancels all unanswered jobs. A running batch is not interrupted, unless its operations are long
+    /// ([`Shape::is_long`](oarlock_core::Shape::is_long)); its results for these jobs are dropped.
     pub fn cancel(self) {}
 }
 

@@ -7,6 +7,7 @@
 //! | `faults` | engines that fail, give wrong results or hang |
 //! | `first_use` | probes of engines at the first use of a shape |
 //! | `lone` | jobs that are alone when their task polls for them the second time |
+//! | `long` | operations of up to a second, on the threads for tasks |
 //! | `tasks` | tasks of callers |
 //! | `histograms` | histograms of batches and waiting times |
 //! | `stress` | submissions, cancellations and deadlines at random while an engine fails |
@@ -20,6 +21,7 @@ mod faults;
 mod first_use;
 mod histograms;
 mod lone;
+mod long;
 mod service;
 mod stress;
 mod tasks;
