@@ -7,7 +7,7 @@ use der::asn1::OctetStringRef;
 use der::asn1::{AnyRef, Null, ObjectIdentifier};
 #[cfg(feature = "key-files")]
 use der::{Header, Length, Tag};
-use oarlock_core::{Curve, MlDsaSet, MlKemSet};
+use oarlock_core::{Curve, MlDsaSet, MlKemSet, SlhDsaSet};
 use spki::AlgorithmIdentifierRef;
 use zeroize::Zeroizing;
 
@@ -35,6 +35,22 @@ pub(crate) const ML_DSA_65: ObjectIdentifier = ObjectIdentifier::new_unwrap("2.1
 /// id-ml-dsa-87.
 pub(crate) const ML_DSA_87: ObjectIdentifier = ObjectIdentifier::new_unwrap("2.16.840.1.101.3.4.3.19");
 
+/// id-slh-dsa-sha2-128s and the others, in the order of [`SlhDsaSet::ALL`]. RFC 9909 section 3.
+const SLH_DSA: [ObjectIdentifier; 12] = [
+    ObjectIdentifier::new_unwrap("2.16.840.1.101.3.4.3.20"),
+    ObjectIdentifier::new_unwrap("2.16.840.1.101.3.4.3.21"),
+    ObjectIdentifier::new_unwrap("2.16.840.1.101.3.4.3.22"),
+    ObjectIdentifier::new_unwrap("2.16.840.1.101.3.4.3.23"),
+    ObjectIdentifier::new_unwrap("2.16.840.1.101.3.4.3.24"),
+    ObjectIdentifier::new_unwrap("2.16.840.1.101.3.4.3.25"),
+    ObjectIdentifier::new_unwrap("2.16.840.1.101.3.4.3.26"),
+    ObjectIdentifier::new_unwrap("2.16.840.1.101.3.4.3.27"),
+    ObjectIdentifier::new_unwrap("2.16.840.1.101.3.4.3.28"),
+    ObjectIdentifier::new_unwrap("2.16.840.1.101.3.4.3.29"),
+    ObjectIdentifier::new_unwrap("2.16.840.1.101.3.4.3.30"),
+    ObjectIdentifier::new_unwrap("2.16.840.1.101.3.4.3.31"),
+];
+
 /// The algorithm that an identifier names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AlgorithmId {
@@ -44,6 +60,7 @@ pub(crate) enum AlgorithmId {
     X25519,
     MlKem(MlKemSet),
     MlDsa(MlDsaSet),
+    SlhDsa(SlhDsaSet),
 }
 
 impl AlgorithmId {
@@ -60,7 +77,10 @@ impl AlgorithmId {
             ML_DSA_44 => absent("ML-DSA-44", parameters).map(|()| Self::MlDsa(MlDsaSet::MlDsa44)),
             ML_DSA_65 => absent("ML-DSA-65", parameters).map(|()| Self::MlDsa(MlDsaSet::MlDsa65)),
             ML_DSA_87 => absent("ML-DSA-87", parameters).map(|()| Self::MlDsa(MlDsaSet::MlDsa87)),
-            other => Err(KeyError::UnsupportedAlgorithm { found: oid::shown(&other) }),
+            other => match SlhDsaSet::ALL.into_iter().zip(SLH_DSA).find(|(_, oid)| *oid == other) {
+                Some((set, _)) => absent(set.standard_name(), parameters).map(|()| Self::SlhDsa(set)),
+                None => Err(KeyError::UnsupportedAlgorithm { found: oid::shown(&other) }),
+            },
         }
     }
 
@@ -79,6 +99,10 @@ impl AlgorithmId {
             Self::MlDsa(MlDsaSet::MlDsa44) => (ML_DSA_44, None),
             Self::MlDsa(MlDsaSet::MlDsa65) => (ML_DSA_65, None),
             Self::MlDsa(MlDsaSet::MlDsa87) => (ML_DSA_87, None),
+            Self::SlhDsa(set) => {
+                let known = SlhDsaSet::ALL.into_iter().zip(SLH_DSA).find(|(known, _)| *known == set);
+                (known.ok_or_else(|| not_encoded("an unknown parameter set"))?.1, None)
+            }
             Self::MlKem(_) | Self::MlDsa(_) => return Err(not_encoded("an unknown parameter set")),
         };
         Ok(AlgorithmIdentifierRef { oid, parameters })

@@ -137,7 +137,7 @@ pub enum KeyError {
         found: u64,
     },
     /// The algorithm is not supported.
-    #[error("expected RSA, EC, Ed25519, X25519, ML-KEM or ML-DSA, found the algorithm {found}")]
+    #[error("expected RSA, EC, Ed25519, X25519, ML-KEM, ML-DSA or SLH-DSA, found the algorithm {found}")]
     UnsupportedAlgorithm {
         /// Its name and object identifier.
         found: String,

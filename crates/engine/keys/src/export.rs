@@ -56,6 +56,8 @@ pub fn private_pkcs8_der(key: &Key) -> Result<Zeroizing<Vec<u8>>, KeyError> {
         KeyParts::MlDsaPrivate(parts) => {
             wrap(AlgorithmId::MlDsa(parts.set), &lattice::pkcs8_content(&parts.private)?)
         }
+        // RFC 9909 section 6: the bytes of the key themselves.
+        KeyParts::SlhDsaPrivate(set, private) => wrap(AlgorithmId::SlhDsa(*set), private.expose()),
         KeyParts::Secret(_) => Err(refused("symmetric keys do not leave")),
         KeyParts::ModExp(_) => Err(refused("there is no PKCS#8 for a modulus with a secret exponent")),
         _ => Err(refused("it is a public key")),
@@ -94,6 +96,11 @@ pub(crate) fn spki_of(parts: &KeyParts) -> Result<Option<Vec<u8>>, KeyError> {
         KeyParts::MlKemPublic(set, public) => (AlgorithmId::MlKem(*set), public.clone()),
         KeyParts::MlDsaPrivate(dsa) => (AlgorithmId::MlDsa(dsa.set), dsa.public.clone()),
         KeyParts::MlDsaPublic(set, public) => (AlgorithmId::MlDsa(*set), public.clone()),
+        KeyParts::SlhDsaPrivate(set, private) => {
+            let public = private.expose().get(set.public_len()..).unwrap_or_default();
+            (AlgorithmId::SlhDsa(*set), public.to_vec())
+        }
+        KeyParts::SlhDsaPublic(set, public) => (AlgorithmId::SlhDsa(*set), public.clone()),
         _ => return Ok(None),
     };
     let subject_public_key = BitStringRef::from_bytes(&bytes).map_err(not_encoded)?;

@@ -8,7 +8,7 @@ use aws_lc_rs::agreement::{ECDH_P256, ECDH_P384, PrivateKey};
 use aws_lc_rs::encoding::{AsBigEndian, AsDer, EcPrivateKeyBin, Pkcs8V1Der};
 use aws_lc_rs::rsa::KeySize;
 use aws_lc_rs::signature::RsaKeyPair;
-use oarlock_core::{Curve, Key, MlDsaSet, MlKemSet, SecretBytes};
+use oarlock_core::{Curve, Key, MlDsaSet, MlKemSet, SecretBytes, SlhDsaSet};
 use zeroize::Zeroizing;
 
 use crate::{KeyError, import, random, raw};
@@ -89,6 +89,16 @@ pub fn ml_kem(set: MlKemSet) -> Result<Key, KeyError> {
 /// [`KeyError::Machine`].
 pub fn ml_dsa(set: MlDsaSet) -> Result<Key, KeyError> {
     raw::ml_dsa_seed(set, &*Zeroizing::new(random::draw_bytes::<{ MlDsaSet::SEED_LEN }>()?))
+}
+
+/// Generates an SLH-DSA key from three random seeds of n bytes each. It takes 0.2 ms to 0.2 s. FIPS 205 algorithm 21.
+///
+/// # Errors
+/// [`KeyError::Machine`].
+pub fn slh_dsa(set: SlhDsaSet) -> Result<Key, KeyError> {
+    // Three seeds of at most 32 bytes.
+    let seeds = Zeroizing::new(random::draw_bytes::<96>()?);
+    raw::slh_dsa_seeds(set, &seeds[..3 * set.n()])
 }
 
 /// Generates a symmetric key of `len` random bytes, 1 to [`raw::MAX_SECRET_LEN`].

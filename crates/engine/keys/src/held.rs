@@ -31,6 +31,7 @@ fn private_kind(public: KeyKind) -> KeyKind {
         KeyKind::X25519Public => KeyKind::X25519Private,
         KeyKind::MlKemPublic(set) => KeyKind::MlKemPrivate(set),
         KeyKind::MlDsaPublic(set) => KeyKind::MlDsaPrivate(set),
+        KeyKind::SlhDsaPublic(set) => KeyKind::SlhDsaPrivate(set),
         other => other,
     }
 }

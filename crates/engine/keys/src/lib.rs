@@ -48,6 +48,7 @@ mod error;
 pub mod export;
 mod fingerprint;
 pub mod generate;
+mod hash_based;
 pub mod held;
 pub mod import;
 mod lattice;

@@ -1,8 +1,8 @@
 //! Keys from bare bytes without structure. The caller states their meaning.
 
-use oarlock_core::{Curve, Key, KeyParts, MlDsaSet, MlKemSet, SecretBytes};
+use oarlock_core::{Curve, Key, KeyParts, MlDsaSet, MlKemSet, SecretBytes, SlhDsaSet};
 
-use crate::{KeyError, ec, edwards, fingerprint, lattice};
+use crate::{KeyError, ec, edwards, fingerprint, hash_based, lattice};
 
 /// The maximum length of a symmetric key in bytes.
 pub const MAX_SECRET_LEN: usize = u16::MAX as usize;
@@ -108,6 +108,31 @@ pub fn ml_dsa_expanded(set: MlDsaSet, expanded: &[u8]) -> Result<Key, KeyError> 
 /// [`KeyError::Length`].
 pub fn ml_dsa_public(set: MlDsaSet, public: &[u8]) -> Result<Key, KeyError> {
     fingerprint::local(lattice::ml_dsa_public(set, public)?)
+}
+
+/// Imports an SLH-DSA private key SK.seed || SK.prf || PK.seed || PK.root. PK.root is computed again, which takes 0.2 ms
+/// to 0.2 s. FIPS 205 section 9.1.
+///
+/// # Errors
+/// [`KeyError::Length`], [`KeyError::PublicMismatch`].
+pub fn slh_dsa_private(set: SlhDsaSet, private: &[u8]) -> Result<Key, KeyError> {
+    fingerprint::local(hash_based::private(set, private, None)?)
+}
+
+/// Makes an SLH-DSA private key of its seeds SK.seed || SK.prf || PK.seed, n bytes each. FIPS 205 algorithm 18.
+///
+/// # Errors
+/// [`KeyError::Length`].
+pub fn slh_dsa_seeds(set: SlhDsaSet, seeds: &[u8]) -> Result<Key, KeyError> {
+    fingerprint::local(hash_based::from_seeds(set, seeds)?)
+}
+
+/// Imports an SLH-DSA public key PK.seed || PK.root. FIPS 205 section 9.1.
+///
+/// # Errors
+/// [`KeyError::Length`].
+pub fn slh_dsa_public(set: SlhDsaSet, public: &[u8]) -> Result<Key, KeyError> {
+    fingerprint::local(hash_based::public(set, public)?)
 }
 
 /// Imports a symmetric key of 1 to [`MAX_SECRET_LEN`] bytes. Two imports of the same bytes have different fingerprints.

@@ -8,7 +8,7 @@ use spki::AlgorithmIdentifierRef;
 
 use super::{pkcs1, sec1};
 use crate::asn1::{self, AlgorithmId};
-use crate::{KeyError, ec, edwards, fingerprint, lattice};
+use crate::{KeyError, ec, edwards, fingerprint, hash_based, lattice};
 
 const STRUCTURE: &str = "PKCS#8 PrivateKeyInfo";
 
@@ -52,6 +52,7 @@ fn parts(algorithm: AlgorithmId, private: &[u8], public: Option<&[u8]>) -> Resul
         AlgorithmId::X25519 => edwards::x25519_private(curve_private_key(private)?, public),
         AlgorithmId::MlKem(set) => lattice::pkcs8_private(set, private, public).map(KeyParts::MlKemPrivate),
         AlgorithmId::MlDsa(set) => lattice::pkcs8_private(set, private, public).map(KeyParts::MlDsaPrivate),
+        AlgorithmId::SlhDsa(set) => hash_based::private(set, private, public),
     }
 }
 

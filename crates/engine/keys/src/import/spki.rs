@@ -7,7 +7,7 @@ use spki::SubjectPublicKeyInfoRef;
 
 use super::pkcs1;
 use crate::asn1::{self, AlgorithmId};
-use crate::{KeyError, ec, edwards, lattice};
+use crate::{KeyError, ec, edwards, hash_based, lattice};
 
 const STRUCTURE: &str = "SubjectPublicKeyInfo";
 
@@ -21,6 +21,7 @@ pub(super) fn public(bytes: &[u8]) -> Result<KeyParts, KeyError> {
         AlgorithmId::X25519 => edwards::x25519_public(key),
         AlgorithmId::MlKem(set) => lattice::ml_kem_public(set, key),
         AlgorithmId::MlDsa(set) => lattice::ml_dsa_public(set, key),
+        AlgorithmId::SlhDsa(set) => hash_based::public(set, key),
     }
 }
 

@@ -18,6 +18,7 @@
 mod bind;
 mod curves;
 mod export;
+mod hash_based;
 mod import;
 mod lattice;
 mod reference;
