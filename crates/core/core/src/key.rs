@@ -111,8 +111,8 @@ pub enum KeyParts {
     MlDsaPrivate(LatticePrivateParts<MlDsaSet>),
     /// ML-DSA public key. FIPS 204 algorithm 22.
     MlDsaPublic(MlDsaSet, Vec<u8>),
-    /// SLH-DSA private key, SK.seed || SK.prf || PK.seed || PK.root, each of n bytes. Its second half is the public key.
-    /// FIPS 205 section 9.1.
+    /// SLH-DSA private key, SK.seed || SK.prf || PK.seed || PK.root, each of n bytes. Its second half is the public
+    /// key. FIPS 205 section 9.1.
     SlhDsaPrivate(SlhDsaSet, SecretBytes),
     /// SLH-DSA public key, PK.seed || PK.root, each of n bytes.
     SlhDsaPublic(SlhDsaSet, Vec<u8>),

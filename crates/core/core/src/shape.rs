@@ -106,8 +106,8 @@ pub enum Shape {
         /// The parameter set of the key.
         set: MlDsaSet,
     },
-    /// The public key PK.seed || PK.root of an SLH-DSA private key, computed from SK.seed and PK.seed. The input is empty.
-    /// FIPS 205 algorithm 18.
+    /// The public key PK.seed || PK.root of an SLH-DSA private key, computed from SK.seed and PK.seed. The input is
+    /// empty. FIPS 205 algorithm 18.
     SlhDsaKeygen {
         /// The parameter set of the key.
         set: SlhDsaSet,

@@ -82,7 +82,8 @@ counters! {
     hangs,
     /// Operations run again after a fault or a hang.
     rerun,
-    /// RSA private results confirmed by the public operation, and ML-DSA and SLH-DSA signatures verified, before release.
+    /// RSA private results confirmed by the public operation, and ML-DSA and SLH-DSA signatures verified, before
+    /// release.
     confirmed,
     /// SLH-DSA signatures computed twice before release.
     recomputed,

@@ -110,8 +110,8 @@ pub fn ml_dsa_public(set: MlDsaSet, public: &[u8]) -> Result<Key, KeyError> {
     fingerprint::local(lattice::ml_dsa_public(set, public)?)
 }
 
-/// Imports an SLH-DSA private key SK.seed || SK.prf || PK.seed || PK.root. PK.root is computed again, which takes 0.2 ms
-/// to 0.2 s. FIPS 205 section 9.1.
+/// Imports an SLH-DSA private key SK.seed || SK.prf || PK.seed || PK.root. PK.root is computed again, which takes 0.2
+/// ms to 0.2 s. FIPS 205 section 9.1.
 ///
 /// # Errors
 /// [`KeyError::Length`], [`KeyError::PublicMismatch`].

@@ -15,7 +15,8 @@ pub enum MlDsaVariant {
     ExternalMu,
 }
 
-/// A digest for HashML-DSA and HashSLH-DSA. FIPS 204 section 5.4.1, FIPS 205 section 10.2.2, and the object identifiers under 2.16.840.1.101.3.4.2.
+/// A digest for HashML-DSA and HashSLH-DSA. FIPS 204 section 5.4.1, FIPS 205 section 10.2.2, and the object identifiers
+/// under 2.16.840.1.101.3.4.2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum PreHash {
     /// SHA-256.

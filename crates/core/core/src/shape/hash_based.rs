@@ -149,7 +149,8 @@ impl SlhDsaSet {
         indices + tree + self.tree_height().div_ceil(8)
     }
 
-    /// True if the hash functions are those of SHAKE256, false for SHA-256 and SHA-512. FIPS 205 sections 11.1 and 11.2.
+    /// True if the hash functions are those of SHAKE256, false for SHA-256 and SHA-512. FIPS 205 sections 11.1 and
+    /// 11.2.
     #[must_use]
     pub fn is_shake(self) -> bool {
         self as usize >= Self::Shake128s as usize
@@ -185,8 +186,8 @@ impl SlhDsaSet {
         (1 + fors + hypertree) * self.n()
     }
 
-    /// Returns the number of hash computations of a signature, by which costs are predicted: chains of every leaf of one
-    /// tree per layer, leaves and nodes of the FORS trees.
+    /// Returns the number of hash computations of a signature, by which costs are predicted: chains of every leaf of
+    /// one tree per layer, leaves and nodes of the FORS trees.
     #[must_use]
     pub fn signing_hashes(self) -> usize {
         self.layers() * self.root_hashes() + self.fors_trees() * (3 << self.fors_height())

@@ -55,7 +55,7 @@ impl CheckedBatch<'_> {
     fn settle(&self, index: usize, other: usize, theirs: &[u8], outcomes: &mut Outcomes) {
         match self.recompute(REFEREE, &[index]) {
             Some(votes) if is_same(outcomes, index, &votes, 0) => {
-                self.run.note_lost_dispute(other, self.shape)
+                self.run.note_lost_dispute(other, self.shape);
             }
             Some(votes) if votes.result(0) == theirs => {
                 self.run.note_lost_dispute(self.engine, self.shape);

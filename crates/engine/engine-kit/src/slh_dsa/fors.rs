@@ -3,7 +3,7 @@
 use oarlock_core::SlhDsaSet;
 use zeroize::Zeroizing;
 
-use super::message::MessageDigest;
+use super::message::DigestIndices;
 use super::{Address, AddressKind, Chain, HashSteps, SignatureParts, SlhDsaFault, TreeId, tree};
 
 /// The number of leaves in memory at once: those of the highest tree of any set, or of several smaller trees.
@@ -26,7 +26,7 @@ pub(super) fn sign(
     steps: &impl HashSteps,
     set: SlhDsaSet,
     secret_seed: &[u8],
-    digest: &MessageDigest,
+    digest: &DigestIndices,
     signature: &mut [u8],
     is_cancelled: &dyn Fn() -> bool,
 ) -> Result<Vec<u8>, SlhDsaFault> {
@@ -65,7 +65,7 @@ pub(super) fn sign(
 }
 
 /// Returns the address of a FORS key, of which those of its trees and its roots differ in the kind and the last fields.
-fn address(digest: &MessageDigest, key: u32) -> Address {
+fn address(digest: &DigestIndices, key: u32) -> Address {
     let tree = TreeId { layer: 0, tree: digest.tree };
     Address { key, kind: AddressKind::ForsTree, ..tree.key_pair(digest.leaf) }
 }

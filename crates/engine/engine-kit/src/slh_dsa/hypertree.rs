@@ -3,7 +3,7 @@
 use oarlock_core::SlhDsaSet;
 use zeroize::Zeroizing;
 
-use super::message::MessageDigest;
+use super::message::DigestIndices;
 use super::wots::{self, CHAIN_STEPS};
 use super::{Address, Chain, HashSteps, SignatureParts, SlhDsaFault, TreeId, tree};
 
@@ -20,7 +20,7 @@ pub(super) fn sign(
     steps: &impl HashSteps,
     set: SlhDsaSet,
     secret_seed: &[u8],
-    digest: &MessageDigest,
+    digest: &DigestIndices,
     fors_key: &[u8],
     signature: &mut [u8],
     is_cancelled: &dyn Fn() -> bool,

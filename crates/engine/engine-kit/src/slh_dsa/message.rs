@@ -59,7 +59,7 @@ fn long_digest(set: SlhDsaSet) -> PreHash {
 }
 
 /// The indices that the digest of a message chooses. FIPS 205 algorithm 19, steps 6 to 10.
-pub(super) struct MessageDigest {
+pub(super) struct DigestIndices {
     /// The leaf that is revealed in each FORS tree.
     pub(super) fors_indices: Vec<u32>,
     /// The tree of the lowest layer that has the FORS key.
@@ -68,7 +68,7 @@ pub(super) struct MessageDigest {
     pub(super) leaf: u32,
 }
 
-impl MessageDigest {
+impl DigestIndices {
     /// Hashes a message: H_msg. `public` is PK.seed || PK.root.
     pub(super) fn new(
         set: SlhDsaSet,
@@ -141,7 +141,7 @@ mod tests {
         for (set, bits) in
             [(SlhDsaSet::Sha2_128f, 63), (SlhDsaSet::Shake256f, 64), (SlhDsaSet::Sha2_256s, 56)]
         {
-            let digest = MessageDigest::split(set, &vec![0xff; set.digest_len()]);
+            let digest = DigestIndices::split(set, &vec![0xff; set.digest_len()]);
             assert_eq!(digest.tree, u64::MAX >> (64 - bits), "{set}");
             assert_eq!(digest.leaf, (1 << set.tree_height()) - 1);
             assert!(digest.fors_indices.iter().all(|index| *index == (1 << set.fors_height()) - 1));
@@ -156,7 +156,7 @@ mod tests {
         let set = SlhDsaSet::Sha2_128s;
         let mut digest = vec![0; set.digest_len()];
         digest[..3].copy_from_slice(&[0xab, 0xc1, 0x23]);
-        assert_eq!(MessageDigest::split(set, &digest).fors_indices[..3], [0xabc, 0x123, 0]);
+        assert_eq!(DigestIndices::split(set, &digest).fors_indices[..3], [0xabc, 0x123, 0]);
     }
 
     #[test]

@@ -35,7 +35,7 @@ pub use portable::PortableSteps;
 pub use steps::{Chain, HashSteps};
 
 use crate::lattice::LatticeFault;
-use message::MessageDigest;
+use message::DigestIndices;
 use tree::TreeId;
 
 /// The reason why there is no signature or no key.
@@ -106,7 +106,7 @@ pub fn sign(
     let (prf_key, public) = rest.split_at(n);
     let (randomizer, rest) = signature.split_at_mut(n);
     message::randomizer(set, prf_key, opt_rand, message, randomizer)?;
-    let digest = MessageDigest::new(set, randomizer, public, message)?;
+    let digest = DigestIndices::new(set, randomizer, public, message)?;
     let (fors, layers) = rest.split_at_mut(fors::signature_len(set));
     let fors_key = fors::sign(steps, set, seed, &digest, fors, is_cancelled)?;
     let root = hypertree::sign(steps, set, seed, &digest, &fors_key, layers, is_cancelled)?;
@@ -147,7 +147,7 @@ pub fn verify(
         let SignatureCheck { public, message, signature } = checks[*index];
         let (randomizer, rest) = signature.split_at(n);
         let (fors, layers) = rest.split_at(fors::signature_len(set));
-        let digest = MessageDigest::new(set, randomizer, public, message)?;
+        let digest = DigestIndices::new(set, randomizer, public, message)?;
         // unreachable because no batch has 2^32 signatures
         let key = u32::try_from(*index).unwrap_or(u32::MAX);
         parts.push(SignatureParts { key, digest, fors, layers });
@@ -165,7 +165,7 @@ pub fn verify(
 struct SignatureParts<'a> {
     /// The index of its key in the engine's steps.
     key: u32,
-    digest: MessageDigest,
+    digest: DigestIndices,
     fors: &'a [u8],
     layers: &'a [u8],
 }

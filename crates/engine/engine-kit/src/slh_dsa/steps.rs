@@ -1,4 +1,4 @@
-//! What an engine implements.
+//! The functions that an engine implements.
 
 use super::Address;
 
@@ -7,15 +7,15 @@ use super::Address;
 /// An engine of lanes implements these two functions and calls [`root`](super::root), [`sign`](super::sign) and
 /// [`verify`](super::verify). Everything else is the same for all engines.
 ///
-/// All values have n bytes and lie one behind the other. The items of one call are independent of each other, and may be
-/// computed in any order, any number at once. Their number is a few hundred, and often no multiple of a lane count. The
-/// address of each item names its public seed by [`Address::key`]; [`root`](super::root) and [`sign`](super::sign) use
-/// seed 0 alone, so that addresses of one call differ in few words.
+/// All values have n bytes and lie one behind the other. The items of one call are independent of each other, and may
+/// be computed in any order, any number at once. Their number is a few hundred, and often no multiple of a lane count.
+/// The address of each item names its public seed by [`Address::key`]; [`root`](super::root) and [`sign`](super::sign)
+/// use seed 0 alone, so that addresses of one call differ in few words.
 ///
-/// F and PRF of FIPS 205 are the same function, and so are H and T: for the SHA-2 sets SHA-256 over PK.seed, zeros up to
-/// a block, the compressed address and the value, where H and T take SHA-512 if n is above 16 (section 11.2); for the
-/// SHAKE sets SHAKE256 over PK.seed, the address and the value (section 11.1). The state after PK.seed and its zeros is
-/// the same for all items of a key, and best kept. F and H then are one compression each.
+/// F and PRF of FIPS 205 are the same function, and so are H and T: for the SHA-2 sets SHA-256 over PK.seed, zeros up
+/// to a block, the compressed address and the value, where H and T take SHA-512 if n is above 16 (section 11.2); for
+/// the SHAKE sets SHAKE256 over PK.seed, the address and the value (section 11.1). The state after PK.seed and its
+/// zeros is the same for all items of a key, and best kept. F and H then are one compression each.
 ///
 /// Values are secret unless they are in a signature: an implementation uses them in no branch and no index, and wipes
 /// its copies of them. Addresses and the numbers of steps are public.

@@ -125,11 +125,11 @@ fn a_change_of_any_part_of_a_signature_is_found() {
         let signature = fixture.sign();
         let fors_end = set.n() + fors::signature_len(set);
         // The randomizer; a secret value and a path of FORS; a chain and a path of the lowest and the highest layer.
-        let places = [0, set.n(), fors_end - 1, fors_end, signature.len() - 1];
-        for place in places {
+        let offsets = [0, set.n(), fors_end - 1, fors_end, signature.len() - 1];
+        for offset in offsets {
             let mut changed = signature.clone();
-            changed[place] ^= 1;
-            assert!(!fixture.verifies(&changed), "{set}: {place}");
+            changed[offset] ^= 1;
+            assert!(!fixture.verifies(&changed), "{set}: {offset}");
         }
         assert!(!fixture.verifies(&signature[1..]) && !fixture.verifies(&[&signature[..], &[0]].concat()));
         let other = if set.is_shake() { SlhDsaSet::Sha2_256f } else { SlhDsaSet::Shake128f };
@@ -203,7 +203,7 @@ fn a_fault_can_make_a_signature_that_verifies_and_differs() {
     let good = fixture.sign();
     // 33 trees of 63 nodes and the FORS key come before the leaves. The first layer's eight are followed by its
     // neighbours, and one of them is not on the path.
-    let leaf = MessageDigest::new(set, &good[..set.n()], fixture.public(), &fixture.message).unwrap().leaf;
+    let leaf = DigestIndices::new(set, &good[..set.n()], fixture.public(), &fixture.message).unwrap().leaf;
     let neighbour = leaf as usize ^ 1;
     let faulty = FaultySteps { steps: &fixture.steps, nodes_left: Cell::new(33 * 63 + 1 + neighbour) };
     let mut signature = vec![0; set.signature_len()];
