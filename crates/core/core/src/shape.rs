@@ -330,7 +330,7 @@ pub enum WrapAlg {
 
 impl Shape {
     /// Every public-key shape with a fixed name: the four common RSA sizes, both curves with ECDSA and
-    /// ECDH, Ed25519, X25519, and every parameter set of ML-KEM and ML-DSA.
+    /// ECDH, Ed25519, X25519, and every parameter set of ML-KEM, ML-DSA and SLH-DSA.
     #[must_use]
     pub fn public_key() -> Vec<Self> {
         let mut shapes = Vec::new();
@@ -352,6 +352,10 @@ impl Shape {
         }
         for set in MlDsaSet::ALL {
             shapes.extend([Self::MlDsaSign { set }, Self::MlDsaVerify { set }]);
+        }
+        for set in SlhDsaSet::ALL {
+            let verify = Self::SlhDsaVerify { set };
+            shapes.extend([Self::SlhDsaKeygen { set }, Self::SlhDsaSign { set }, verify]);
         }
         shapes
     }

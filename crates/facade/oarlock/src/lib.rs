@@ -147,10 +147,10 @@ pub use oarlock_core::{
     EcdsaEncoding, Fingerprint, FpeAlg, Input, InputSource, Job, JobError, Key, KeyHome, KeyKind, KeySource,
     MAX_FF1_NUMERALS, MAX_FF1_TWEAK, MAX_MTE_FRAGMENT, MAX_MTE_SEALED, MTE_AAD_LEN, MacAlg, MacPadding,
     MlDsaSet, MlDsaVariant, MlKemSet, NonceRule, Outcomes, OutputSink, PreHash, Records, RowInput,
-    RowRecords, RsaExponent, SaltLength, Scheme, SecretBytes, SecretSlots, Shape, SigningScheme, Span,
-    Status, VerifyingScheme, WrapAlg, WrongSchemeKind, mte_fragment_len, mte_sealed_len,
+    RowRecords, RsaExponent, SaltLength, Scheme, SecretBytes, SecretSlots, Shape, SigningScheme, SlhDsaSet,
+    Span, Status, VerifyingScheme, WrapAlg, WrongSchemeKind, mte_fragment_len, mte_sealed_len,
 };
-pub use oarlock_dispatch::{SchedulerConfig, SubmitOptions};
+pub use oarlock_dispatch::{ConfirmRule, SchedulerConfig, SubmitOptions};
 pub use oarlock_keys as keys;
 
 /// The example of the README, kept true by the doc tests.

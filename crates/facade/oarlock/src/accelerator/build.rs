@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use oarlock_core::{BatchSize, Engine, EngineLeaf, EngineLocation, ForkSafeCell, Holder, Shape};
-use oarlock_dispatch::{Dispatcher, DispatcherBuilder, EngineCost, SchedulerConfig};
+use oarlock_dispatch::{ConfirmRule, Dispatcher, DispatcherBuilder, EngineCost, SchedulerConfig};
 
 use super::{Accelerator, AcceleratorParts};
 use crate::calibrate::{self, Calibration, EngineCosts, FirstUseCosts};
@@ -18,6 +18,7 @@ pub struct AcceleratorBuilder {
     config: SchedulerConfig,
     threads: Option<usize>,
     cross_check: Option<f64>,
+    confirm: Option<ConfirmRule>,
     max_tenant_backlog: Option<Duration>,
     allowed: Option<Vec<String>>,
     leaf: Option<String>,
@@ -155,6 +156,13 @@ impl AcceleratorBuilder {
         self
     }
 
+    /// Sets the confirmation of SLH-DSA signatures before their release. The default is a verification.
+    #[must_use]
+    pub fn confirm(mut self, rule: ConfirmRule) -> Self {
+        self.confirm = Some(rule);
+        self
+    }
+
     /// Sets the longest predicted time of the work that one tenant may have waiting
     /// ([`SchedulerConfig::max_tenant_backlog`]).
     #[must_use]
@@ -166,7 +174,7 @@ impl AcceleratorBuilder {
     /// Sets all of the dispatcher's settings at once.
     ///
     /// A setting that has a method of its own ([`threads`](Self::threads), [`cross_check`](Self::cross_check),
-    /// [`max_tenant_backlog`](Self::max_tenant_backlog)) keeps the value given there, whichever call comes first.
+    /// [`confirm`](Self::confirm), [`max_tenant_backlog`](Self::max_tenant_backlog)) keeps the value given there, whichever call comes first.
     #[must_use]
     pub fn config(mut self, config: SchedulerConfig) -> Self {
         self.config = config;
@@ -388,6 +396,7 @@ impl AcceleratorBuilder {
             .clone()
             .with_threads(self.threads.unwrap_or(self.config.threads))
             .with_cross_check(self.cross_check.unwrap_or(self.config.cross_check))
+            .with_confirm(self.confirm.unwrap_or(self.config.confirm))
             .with_max_tenant_backlog(self.max_tenant_backlog.or(self.config.max_tenant_backlog))
     }
 

@@ -5,15 +5,14 @@ use std::sync::Arc;
 use oarlock_core::{
     BatchSize, Completion, Curve, DigestAlg, EcdsaEncoding, Engine, EngineFault, Fingerprint, Holder,
     JobError, Jobs, Key, KeyKind, NonceRule, Operation, Outcomes, OwnedJobs, Scheme, Shape, SigningScheme,
-    Status, VerifyingScheme,
+    SlhDsaSet, Status, VerifyingScheme,
 };
 use oarlock_dispatch::{Dispatcher, DispatcherBuilder, SchedulerConfig, SubmitOptions};
 use oarlock_keys::generate;
 use oarlock_scalar::ScalarEngine;
 
 use super::{Accelerator, BuildError};
-use crate::selftest::proved_shapes;
-use crate::selftest::{CorruptEngine, sample_operations, sample_records};
+use crate::selftest::{CorruptEngine, proved_shapes, representative, sample_operations, sample_records};
 use crate::{Input, Job};
 
 /// An engine that damages one lane of one shape and confirms nothing.
@@ -60,7 +59,9 @@ fn every_engine_of_this_machine_passes_its_self_tests() {
 
 #[test]
 fn the_release_check_of_every_shape_finds_a_damaged_lane() {
-    for shape in proved_shapes() {
+    // Some sets of SLH-DSA stand for the others, whose signatures take up to a second.
+    let tested = proved_shapes().into_iter().filter(|shape| representative(*shape) == *shape);
+    for shape in tested.chain([Shape::SlhDsaSign { set: SlhDsaSet::Sha2_128f }]) {
         let dispatcher = damaged(shape, 1.0);
         if shape.is_record() {
             check_records(&dispatcher, shape);

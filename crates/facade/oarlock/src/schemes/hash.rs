@@ -4,7 +4,7 @@ use aws_lc_rs::{digest, hmac};
 use oarlock_core::{DigestAlg, Input, Job, JobError, OwnedJob};
 use zeroize::Zeroize;
 
-use super::{MAX_MODULUS_LEN, check_context, lattice};
+use super::{MAX_MODULUS_LEN, check_context, pre_hash};
 
 /// A digest algorithm with the constants that schemes need.
 pub(crate) struct Digester {
@@ -62,7 +62,7 @@ pub fn to_digested(job: &Job<'_>) -> Result<OwnedJob, JobError> {
         let digest = Digester::from_alg(alg)?.digest(job)?;
         return Ok(with_digest(job, digest.as_ref()));
     }
-    if let Some(digest) = lattice::digested(job)? {
+    if let Some(digest) = pre_hash::digested(job)? {
         return Ok(with_digest(job, &digest));
     }
     job.message()?;

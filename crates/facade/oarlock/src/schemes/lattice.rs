@@ -1,12 +1,12 @@
 //! ML-KEM and ML-DSA: random bytes, contexts and message representatives. FIPS 203 section 7, FIPS 204 section 5.
 
 use oarlock_core::{
-    Input, JobError, Key, MlDsaSet, MlDsaVariant, NonceInput, NonceRule, OperationSet, PreHash, Scheme,
-    SecondInput, Shape,
+    Input, JobError, Key, MlDsaSet, MlDsaVariant, NonceInput, NonceRule, OperationSet, SecondInput, Shape,
 };
-use oarlock_engine_kit::lattice::{LatticeFault, ml_dsa, pre_hash};
+use oarlock_engine_kit::lattice::ml_dsa;
 
 use super::finisher::{FinishStep, Finisher};
+use super::pre_hash::{self, engine_failure};
 use super::{Job, NonceSource};
 
 /// Lowers the computation of an encapsulation key from the seed of its key. FIPS 203 algorithm 16.
@@ -93,43 +93,14 @@ fn message_representative(
         }
         MlDsaVariant::PreHash(digest) => {
             let tr = public_hash(job.key, shape)?;
-            let hash = match job.input {
-                Input::Message(message) => pre_hash(digest, message).map_err(fault)?,
-                Input::Digest(hash) => given_digest(digest, hash)?.to_vec(),
-            };
+            let hash = pre_hash::digest(job, digest, shape)?;
             ml_dsa::digest_mu(tr, job.context, digest, &hash).map_err(fault)
         }
         MlDsaVariant::ExternalMu => given_mu(job.input),
     }
 }
 
-/// Returns the digest or mu of an ML-DSA job that is not over the message itself, and `None` for every other job.
-pub(super) fn digested(job: &Job<'_>) -> Result<Option<Vec<u8>>, JobError> {
-    let (Scheme::MlDsaSign { set, variant, .. } | Scheme::MlDsaVerify { set, variant }) = job.scheme else {
-        return Ok(None);
-    };
-    match (variant, job.input) {
-        (MlDsaVariant::Pure, _) => Ok(None),
-        (MlDsaVariant::PreHash(digest), Input::Digest(hash)) => {
-            given_digest(digest, hash).map(|hash| Some(hash.to_vec()))
-        }
-        (MlDsaVariant::PreHash(digest), Input::Message(message)) => {
-            let shape = Shape::MlDsaSign { set };
-            pre_hash(digest, message).map(Some).map_err(|fault| engine_failure(shape, fault))
-        }
-        (MlDsaVariant::ExternalMu, input) => given_mu(input).map(|mu| Some(mu.to_vec())),
-    }
-}
-
-fn given_digest(digest: PreHash, hash: &[u8]) -> Result<&[u8], JobError> {
-    if hash.len() == digest.output_len() {
-        return Ok(hash);
-    }
-    let expected = digest.output_len().to_string();
-    Err(JobError::Length { what: "digest", expected, found: hash.len() })
-}
-
-fn given_mu(input: Input<'_>) -> Result<[u8; MlDsaSet::MU_LEN], JobError> {
+pub(super) fn given_mu(input: Input<'_>) -> Result<[u8; MlDsaSet::MU_LEN], JobError> {
     let Input::Digest(mu) = input else {
         return Err(JobError::Unsupported { wanted: "an external mu that is given as a message".into() });
     };
@@ -145,8 +116,4 @@ fn public_hash(key: &Key, shape: Shape) -> Result<&[u8; 64], JobError> {
     let public = key.ml_dsa_public().map_or(&[][..], |(_, public)| public);
     let hash = key.prepared(|_| ml_dsa::public_hash(public).map(PublicHash));
     hash.map(|hash| &hash.0).map_err(|fault| engine_failure(shape, fault))
-}
-
-fn engine_failure(shape: Shape, fault: LatticeFault) -> JobError {
-    JobError::EngineFailed { shape, reason: fault.to_string() }
 }

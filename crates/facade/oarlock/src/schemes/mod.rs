@@ -11,8 +11,10 @@ mod direct;
 mod ecdsa;
 mod finisher;
 pub(crate) mod hash;
+mod hash_based;
 mod lattice;
 mod nonce;
+mod pre_hash;
 mod rsa;
 mod rsa_decrypt;
 mod rsa_oaep;
@@ -21,7 +23,7 @@ mod rsa_pss;
 
 use oarlock_core::{
     Curve, DigestAlg, JobError, Key, KeyHome, KeyKind, MlDsaSet, MlKemSet, OperationSet, Scheme, SecondInput,
-    Shape,
+    Shape, SlhDsaSet,
 };
 
 pub use self::direct::{compute_on, raw_result};
@@ -61,6 +63,8 @@ pub fn shape_of(job: &Job<'_>) -> Result<Shape, JobError> {
         Scheme::MlKemDecaps { set } => local(job, KeyKind::MlKemPrivate(set), Shape::MlKemDecaps { set }),
         Scheme::MlDsaSign { set, .. } => local(job, KeyKind::MlDsaPrivate(set), Shape::MlDsaSign { set }),
         Scheme::MlDsaVerify { set, .. } => ml_dsa_public_shape(job, set),
+        Scheme::SlhDsaSign { set, .. } => local(job, KeyKind::SlhDsaPrivate(set), Shape::SlhDsaSign { set }),
+        Scheme::SlhDsaVerify { set, .. } => slh_dsa_public_shape(job, set),
         _ => Err(wrong_key(job)),
     }
 }
@@ -134,12 +138,16 @@ pub fn prepare(
         Scheme::MlKemDecaps { .. } => lattice::lower_decaps(job, set),
         Scheme::MlDsaSign { variant, nonce, .. } => lattice::lower_sign(job, variant, nonce, set, random),
         Scheme::MlDsaVerify { variant, .. } => lattice::lower_verify(job, variant, set),
+        Scheme::SlhDsaSign { pre_hash, nonce, .. } => {
+            hash_based::lower_sign(job, pre_hash, nonce, set, random)
+        }
+        Scheme::SlhDsaVerify { pre_hash, .. } => hash_based::lower_verify(job, pre_hash, set),
         _ => Err(JobError::Unsupported { wanted: job.scheme.to_string() }),
     }
 }
 
 /// Checks that a context is there only for a scheme that takes one, and is at most 255 bytes long. FIPS 204 algorithm
-/// 2, step 1.
+/// 2, step 1; FIPS 205 algorithm 22, step 1.
 fn check_context(job: &Job<'_>) -> Result<(), JobError> {
     if job.context.is_empty() {
         return Ok(());
@@ -244,6 +252,13 @@ fn ml_kem_public_shape(job: &Job<'_>, set: MlKemSet) -> Result<Shape, JobError> 
 fn ml_dsa_public_shape(job: &Job<'_>, set: MlDsaSet) -> Result<Shape, JobError> {
     match job.key.ml_dsa_public() {
         Some((key_set, _)) if key_set == set => Ok(Shape::MlDsaVerify { set }),
+        _ => Err(wrong_key(job)),
+    }
+}
+
+fn slh_dsa_public_shape(job: &Job<'_>, set: SlhDsaSet) -> Result<Shape, JobError> {
+    match job.key.slh_dsa_public() {
+        Some((key_set, _)) if key_set == set => Ok(Shape::SlhDsaVerify { set }),
         _ => Err(wrong_key(job)),
     }
 }

@@ -1,5 +1,6 @@
 //! The known answers of the public-key shapes, read from the data files.
 
+pub(super) mod hash_based;
 mod lattice;
 
 use oarlock_core::{Curve, DigestAlg, Key, NonceInput, Operation, RsaExponent, SecondInput, Shape, Status};
@@ -45,6 +46,8 @@ pub(super) fn cases(shape: Shape) -> Result<Vec<KnownOperation>, SelfTestFailure
         Shape::MlKemDecaps { set } => lattice::ml_kem_decaps(set)?,
         Shape::MlDsaSign { set } => lattice::ml_dsa_sign(set)?,
         Shape::MlDsaVerify { set } => lattice::ml_dsa_verify(set)?,
+        Shape::SlhDsaKeygen { set } => hash_based::keygen(set)?,
+        Shape::SlhDsaVerify { set } => hash_based::verify(set)?,
         _ => return Err(SelfTestFailure::NoVectors { shape }),
     }
     .into_iter()

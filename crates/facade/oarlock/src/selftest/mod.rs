@@ -129,7 +129,8 @@ pub fn prove(
 /// Returns the shape whose self test stands for `shape`.
 ///
 /// It is the shape itself, or for RSA of another size the next larger one (4096 bits above that). 1031 and 1536 bits
-/// have known answers of their own too.
+/// have known answers of their own too. For SLH-DSA it is the generation of a key for making keys and signatures, and
+/// the verification for verifying, of the smallest set with the same hash functions.
 #[must_use]
 pub fn representative(shape: Shape) -> Shape {
     let next = |bits: u16| [1024, 2048, 3072].into_iter().find(|size| *size >= bits).unwrap_or(4096);
@@ -137,13 +138,13 @@ pub fn representative(shape: Shape) -> Shape {
         Shape::RsaPrivate { bits } => Shape::RsaPrivate { bits: next(bits) },
         Shape::RsaPublic { bits, exponent } => Shape::RsaPublic { bits: next(bits), exponent },
         Shape::ModExp { bits, .. } => Shape::ModExp { bits: next(bits), exponent_bits: next(bits) },
-        other => other,
+        other => cases::hash_based::proved_shape(other),
     }
 }
 
 /// Returns every shape that has a self test: the named shapes and one translation.
 ///
-/// For RSA of other sizes, the [`representative`] of the size is tested.
+/// For RSA of other sizes and for sets of SLH-DSA, the [`representative`] of the shape is tested.
 #[must_use]
 pub fn proved_shapes() -> Vec<Shape> {
     [Shape::public_key(), Shape::records(), vec![TRANSLATION]].concat()

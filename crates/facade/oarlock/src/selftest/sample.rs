@@ -8,7 +8,7 @@ use oarlock_core::{
 use oarlock_keys::raw;
 
 use super::SelfTestFailure;
-use super::cases::{KnownOperation, cases};
+use super::cases::{KnownOperation, cases, hash_based};
 use super::text::bad_key;
 
 /// The number of keys that sample records use by turns.
@@ -19,6 +19,9 @@ const KEYS: usize = 64;
 /// # Errors
 /// [`SelfTestFailure::NoVectors`]; see [`representative`](super::representative).
 pub fn sample_operations(shape: Shape, count: usize) -> Result<OperationSet, SelfTestFailure> {
+    if let Shape::SlhDsaKeygen { set } | Shape::SlhDsaSign { set } | Shape::SlhDsaVerify { set } = shape {
+        return hash_based::samples(shape, set, count);
+    }
     let cases: Vec<KnownOperation> = cases(shape)?.into_iter().filter(KnownOperation::is_good).collect();
     let mut set = OperationSet::new(shape);
     for (index, case) in cases.iter().cycle().take(count).enumerate() {

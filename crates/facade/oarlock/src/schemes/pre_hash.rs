@@ -1,0 +1,40 @@
+//! Digests of messages for HashML-DSA and HashSLH-DSA, computed or given. FIPS 204 section 5.4.1, FIPS 205 section
+//! 10.2.2.
+
+use oarlock_core::{Input, JobError, MlDsaVariant, PreHash, Scheme, Shape};
+use oarlock_engine_kit::lattice::{LatticeFault, pre_hash};
+
+use super::{Job, lattice};
+
+/// Returns the digest of a job's message.
+pub(super) fn digest(job: &Job<'_>, digest: PreHash, shape: Shape) -> Result<Vec<u8>, JobError> {
+    match job.input {
+        Input::Message(message) => pre_hash(digest, message).map_err(|fault| engine_failure(shape, fault)),
+        Input::Digest(hash) if hash.len() == digest.output_len() => Ok(hash.to_vec()),
+        Input::Digest(hash) => {
+            let expected = digest.output_len().to_string();
+            Err(JobError::Length { what: "digest", expected, found: hash.len() })
+        }
+    }
+}
+
+/// Returns the digest or mu of a job of ML-DSA or SLH-DSA that is not over the message itself, and `None` for every
+/// other job.
+pub(super) fn digested(job: &Job<'_>) -> Result<Option<Vec<u8>>, JobError> {
+    match job.scheme {
+        Scheme::MlDsaSign { set, variant, .. } | Scheme::MlDsaVerify { set, variant } => match variant {
+            MlDsaVariant::Pure => Ok(None),
+            MlDsaVariant::PreHash(alg) => digest(job, alg, Shape::MlDsaSign { set }).map(Some),
+            MlDsaVariant::ExternalMu => lattice::given_mu(job.input).map(|mu| Some(mu.to_vec())),
+        },
+        Scheme::SlhDsaSign { set, pre_hash: Some(alg), .. }
+        | Scheme::SlhDsaVerify { set, pre_hash: Some(alg) } => {
+            digest(job, alg, Shape::SlhDsaSign { set }).map(Some)
+        }
+        _ => Ok(None),
+    }
+}
+
+pub(super) fn engine_failure(shape: Shape, fault: LatticeFault) -> JobError {
+    JobError::EngineFailed { shape, reason: fault.to_string() }
+}
