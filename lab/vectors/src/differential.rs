@@ -54,7 +54,11 @@ struct EnginePair<'e> {
 impl EnginePair<'_> {
     fn operations(&self, shape: Shape) -> Result<usize, String> {
         let count = match shape {
-            Shape::RsaPrivate { .. } | Shape::ModExp { .. } => SLOW_OPERATIONS,
+            Shape::RsaPrivate { .. }
+            | Shape::ModExp { .. }
+            | Shape::SlhDsaKeygen { .. }
+            | Shape::SlhDsaSign { .. }
+            | Shape::SlhDsaVerify { .. } => SLOW_OPERATIONS,
             _ => OPERATIONS,
         };
         let mut dice = SplitMix::new(0x0A12_10C4);
@@ -65,6 +69,9 @@ impl EnginePair<'_> {
             Shape::Ed25519Verify => self.signed_cases(shape, Shape::Ed25519Sign, count, &mut dice)?,
             Shape::MlDsaVerify { set } => {
                 self.signed_cases(shape, Shape::MlDsaSign { set }, count, &mut dice)?
+            }
+            Shape::SlhDsaVerify { set } => {
+                self.signed_cases(shape, Shape::SlhDsaSign { set }, count, &mut dice)?
             }
             _ => unsigned_cases(shape, count, &mut dice)?,
         };

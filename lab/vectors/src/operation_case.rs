@@ -18,14 +18,14 @@ pub struct OperationCase {
 }
 
 impl OperationCase {
-    /// Returns the operation. ECDSA signs with the nonce of RFC 6979, so that results can be compared. ML-DSA signs
-    /// with the random bytes.
+    /// Returns the operation. ECDSA signs with the nonce of RFC 6979, so that results can be compared. ML-DSA and
+    /// SLH-DSA sign with the random bytes.
     ///
     /// # Errors
     /// The key or a length does not fit the shape.
     pub fn operation(&self, shape: Shape) -> Result<Operation<'_>, JobError> {
         let extra = match shape {
-            Shape::EcdsaSign { .. } | Shape::MlDsaSign { .. } => {
+            Shape::EcdsaSign { .. } | Shape::MlDsaSign { .. } | Shape::SlhDsaSign { .. } => {
                 SecondInput::NonceInput(NonceInput::Hedged(&self.nonce))
             }
             _ if shape.signature_len().is_some() => SecondInput::Signature(&self.signature),

@@ -2,15 +2,14 @@
 //!
 //! The crates `fips203` and `fips204` are that implementation. Their packages of version 0.4 contain the vectors, too.
 
-use std::path::PathBuf;
-use std::process::Command;
-
 use fips204::Ph;
 use oarlock::engine_api::schemes::compute_on;
 use oarlock_core::*;
 use oarlock_keys::raw;
 use oarlock_scalar::ScalarEngine;
 use serde_json::Value;
+
+use crate::acvp::{bytes, groups, tests};
 
 fn scalar() -> ScalarEngine {
     ScalarEngine::detect().unwrap()
@@ -29,32 +28,6 @@ fn operation(shape: Shape, key: &Key, input: &[u8], extra: SecondInput<'_>) -> V
     outcomes.result(0).to_vec()
 }
 
-/// The groups of a file of a package of the workspace's dependencies.
-fn groups(package: &str, file: &str) -> Vec<Value> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut metadata = Command::new(cargo);
-    metadata.args(["metadata", "--format-version", "1", "--locked", "--offline"]);
-    let output = metadata.current_dir(env!("CARGO_MANIFEST_DIR")).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let metadata: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let mut packages = metadata["packages"].as_array().unwrap().iter();
-    let found = packages.find(|known| known["name"] == package).unwrap();
-    let folder = PathBuf::from(found["manifest_path"].as_str().unwrap()).with_file_name("tests");
-    let path = folder.join("nist_vectors").join(file).join("internalProjection.json");
-    let text = std::fs::read_to_string(&path).unwrap();
-    let file: Value = serde_json::from_str(&text).unwrap();
-    file["testGroups"].as_array().unwrap().clone()
-}
-
-fn tests(group: &Value) -> &[Value] {
-    group["tests"].as_array().unwrap()
-}
-
-fn bytes(value: &Value) -> Vec<u8> {
-    let text = value.as_str().unwrap();
-    (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).unwrap()).collect()
-}
-
 fn ml_kem_set(group: &Value) -> MlKemSet {
     let name = group["parameterSet"].as_str().unwrap().to_lowercase();
     MlKemSet::ALL.into_iter().find(|set| set.to_string() == name).unwrap()
@@ -68,7 +41,7 @@ fn ml_dsa_set(group: &Value) -> MlDsaSet {
 #[test]
 fn ml_kem_keys_match_acvp() {
     let mut count = 0;
-    for group in groups("fips203", "ML-KEM-keyGen-FIPS203") {
+    for group in groups("fips203", "nist_vectors/ML-KEM-keyGen-FIPS203") {
         let set = ml_kem_set(&group);
         for test in tests(&group) {
             let key = raw::ml_kem_seed(set, &[bytes(&test["d"]), bytes(&test["z"])].concat()).unwrap();
@@ -84,7 +57,7 @@ fn ml_kem_keys_match_acvp() {
 #[test]
 fn ml_kem_secrets_match_acvp() {
     let mut count = 0;
-    for group in groups("fips203", "ML-KEM-encapDecap-FIPS203") {
+    for group in groups("fips203", "nist_vectors/ML-KEM-encapDecap-FIPS203") {
         let set = ml_kem_set(&group);
         for test in tests(&group) {
             let (ciphertext, secret) = (bytes(&test["c"]), bytes(&test["k"]));
@@ -105,7 +78,7 @@ fn ml_kem_secrets_match_acvp() {
 #[test]
 fn ml_dsa_keys_match_acvp() {
     let mut count = 0;
-    for group in groups("fips204", "ML-DSA-keyGen-FIPS204") {
+    for group in groups("fips204", "nist_vectors/ML-DSA-keyGen-FIPS204") {
         let set = ml_dsa_set(&group);
         for test in tests(&group) {
             let key = raw::ml_dsa_seed(set, &bytes(&test["seed"])).unwrap();
@@ -123,7 +96,7 @@ fn ml_dsa_keys_match_acvp() {
 #[test]
 fn ml_dsa_signatures_match_acvp() {
     let (mut signed, mut verified, mut refused) = (0, 0, 0);
-    for group in groups("fips204", "ML-DSA-sigGen-FIPS204") {
+    for group in groups("fips204", "nist_vectors/ML-DSA-sigGen-FIPS204") {
         let set = ml_dsa_set(&group);
         for test in tests(&group) {
             let key = raw::ml_dsa_expanded(set, &bytes(&test["sk"])).unwrap();
@@ -138,7 +111,7 @@ fn ml_dsa_signatures_match_acvp() {
             signed += 1;
         }
     }
-    for group in groups("fips204", "ML-DSA-sigVer-FIPS204") {
+    for group in groups("fips204", "nist_vectors/ML-DSA-sigVer-FIPS204") {
         let set = ml_dsa_set(&group);
         let key = raw::ml_dsa_public(set, &bytes(&group["pk"])).unwrap();
         let scheme = VerifyingScheme::ml_dsa(set, MlDsaVariant::ExternalMu);
