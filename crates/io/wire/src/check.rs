@@ -65,9 +65,9 @@ pub(crate) fn is_deterministic(scheme: Scheme) -> bool {
     match scheme {
         // A salt of length zero leaves nothing random.
         Scheme::RsaPssSign { salt_len, .. } => salt_len == 0,
-        Scheme::EcdsaSign { nonce, .. } | Scheme::MlDsaSign { nonce, .. } => {
-            nonce == NonceRule::Deterministic
-        }
+        Scheme::EcdsaSign { nonce, .. }
+        | Scheme::MlDsaSign { nonce, .. }
+        | Scheme::SlhDsaSign { nonce, .. } => nonce == NonceRule::Deterministic,
         Scheme::MlKemEncaps { .. } => false,
         _ => true,
     }

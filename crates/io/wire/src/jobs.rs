@@ -39,7 +39,7 @@ pub struct WireJob<'a> {
     pub input: Input<'a>,
     /// The second input: the signature to verify, or the label.
     pub second: &'a [u8],
-    /// The context of an ML-DSA signature, of any length: the scheme checks it.
+    /// The context of an ML-DSA or SLH-DSA signature, of any length: the scheme checks it.
     pub context: &'a [u8],
 }
 
@@ -96,7 +96,8 @@ impl<'a> JobColumns<'a> {
         self.count == 0
     }
 
-    /// Returns the maximum bytes of all outputs together whose length the scheme bounds: those of ML-DSA and ML-KEM.
+    /// Returns the maximum bytes of all outputs together whose length the scheme bounds: those of ML-DSA, SLH-DSA and
+    /// ML-KEM.
     #[must_use]
     pub fn max_output_bytes(&self) -> usize {
         self.max_output_bytes

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use oarlock::{Curve, KeyKind, MlDsaSet, MlDsaVariant, MlKemSet, PreHash};
+use oarlock::{Curve, KeyKind, MlDsaSet, MlDsaVariant, MlKemSet, PreHash, SlhDsaSet};
 use oarlock::{DigestAlg, EcdsaEncoding, NonceRule, SaltLength, Scheme};
 
 use crate::WireError;
@@ -26,6 +26,8 @@ enum WireSchemeKind {
     MlDsaVerify { variant: MlDsaVariant },
     MlKemEncaps,
     MlKemDecaps,
+    SlhDsaSign { pre_hash: Option<PreHash>, nonce: NonceRule },
+    SlhDsaVerify { pre_hash: Option<PreHash> },
 }
 
 impl WireScheme {
@@ -71,6 +73,10 @@ impl WireScheme {
             Kind::MlDsaVerify => WireSchemeKind::MlDsaVerify { variant: variant(message)? },
             Kind::MlKemEncaps => WireSchemeKind::MlKemEncaps,
             Kind::MlKemDecaps => WireSchemeKind::MlKemDecaps,
+            Kind::SlhDsaSign => {
+                WireSchemeKind::SlhDsaSign { pre_hash: slh_dsa_digest(message)?, nonce: nonce_rule(message) }
+            }
+            Kind::SlhDsaVerify => WireSchemeKind::SlhDsaVerify { pre_hash: slh_dsa_digest(message)? },
         };
         Ok(Self { family, takes_digest: message.takes_digest })
     }
@@ -105,6 +111,10 @@ impl WireScheme {
             KeyKind::MlDsaPrivate(set) | KeyKind::MlDsaPublic(set) => set,
             _ => MlDsaSet::MlDsa65,
         };
+        let slh_dsa_set = match kind {
+            KeyKind::SlhDsaPrivate(set) | KeyKind::SlhDsaPublic(set) => set,
+            _ => SlhDsaSet::Sha2_128s,
+        };
         match self.family {
             WireSchemeKind::Whole(scheme) => scheme,
             WireSchemeKind::EcdsaSign { digest, encoding, nonce } => {
@@ -120,6 +130,10 @@ impl WireScheme {
             WireSchemeKind::MlDsaVerify { variant } => Scheme::MlDsaVerify { set: ml_dsa_set, variant },
             WireSchemeKind::MlKemEncaps => Scheme::MlKemEncaps { set: ml_kem_set },
             WireSchemeKind::MlKemDecaps => Scheme::MlKemDecaps { set: ml_kem_set },
+            WireSchemeKind::SlhDsaSign { pre_hash, nonce } => {
+                Scheme::SlhDsaSign { set: slh_dsa_set, pre_hash, nonce }
+            }
+            WireSchemeKind::SlhDsaVerify { pre_hash } => Scheme::SlhDsaVerify { set: slh_dsa_set, pre_hash },
         }
     }
 }
@@ -176,19 +190,29 @@ pub fn write(scheme: Scheme) -> Result<proto::Scheme, WireError> {
         }
         Scheme::MlKemEncaps { .. } => put(Kind::MlKemEncaps, None, None)?,
         Scheme::MlKemDecaps { .. } => put(Kind::MlKemDecaps, None, None)?,
+        Scheme::SlhDsaSign { pre_hash, nonce, .. } => {
+            put(Kind::SlhDsaSign, None, None)?;
+            message.pre_hash = pre_hash.map_or(0, |digest| digest.last_arc().into());
+            message.is_deterministic = nonce == NonceRule::Deterministic;
+        }
+        Scheme::SlhDsaVerify { pre_hash, .. } => {
+            put(Kind::SlhDsaVerify, None, None)?;
+            message.pre_hash = pre_hash.map_or(0, |digest| digest.last_arc().into());
+        }
         // The enum may grow before the protocol does.
         other => return Err(unknown_name("scheme", &other)),
     }
     Ok(message)
 }
 
-/// Returns the maximum length of an output of ML-DSA or ML-KEM with any parameter set, because a server reads a message
-/// before it looks at the keys. Zero for other schemes.
+/// Returns the maximum length of an output of ML-DSA, SLH-DSA or ML-KEM with any parameter set, because a server reads
+/// a message before it looks at the keys. Zero for other schemes.
 pub(crate) fn max_output_len(scheme: Scheme) -> usize {
     match scheme {
         Scheme::MlDsaSign { .. } => MlDsaSet::MlDsa87.signature_len(),
         Scheme::MlKemEncaps { .. } => MlKemSet::MlKem1024.ciphertext_len() + MlKemSet::SECRET_LEN,
         Scheme::MlKemDecaps { .. } => MlKemSet::SECRET_LEN,
+        Scheme::SlhDsaSign { .. } => SlhDsaSet::Sha2_256f.signature_len(),
         _ => 0,
     }
 }
@@ -224,7 +248,19 @@ fn variant(message: &proto::Scheme) -> Result<MlDsaVariant, WireError> {
     }
 }
 
-/// Reads the digest of HashML-DSA, whose number is that of its object identifier.
+/// Reads the digest of HashSLH-DSA. Values that SLH-DSA does not use are refused, as by [`variant`].
+fn slh_dsa_digest(message: &proto::Scheme) -> Result<Option<PreHash>, WireError> {
+    let unused = |what| Err(WireError::Unused { what, with: "SLH-DSA, whose digest is pre_hash" });
+    if message.digest != i32::from(Digest::Unspecified) {
+        return unused("digest");
+    }
+    if message.ml_dsa_variant != i32::from(scheme::MlDsaVariant::Pure) {
+        return unused("ml_dsa_variant");
+    }
+    pre_hash(message.pre_hash)
+}
+
+/// Reads the digest of HashML-DSA or HashSLH-DSA, whose number is that of its object identifier.
 fn pre_hash(value: i32) -> Result<Option<PreHash>, WireError> {
     let number = parse_enum::<scheme::PreHash>("pre-hash digest", value)? as i32;
     Ok(PreHash::ALL.into_iter().find(|digest| i32::from(digest.last_arc()) == number))

@@ -1,7 +1,7 @@
 use bytes::{Bytes, BytesMut};
 use oarlock::{
     AeadAlg, BlockCipher, Column, Curve, Fingerprint, FpeAlg, KeyKind, KeySource, MacAlg, MlDsaSet,
-    MlDsaVariant, MlKemSet, PreHash, WrapAlg,
+    MlDsaVariant, MlKemSet, PreHash, SlhDsaSet, WrapAlg,
 };
 use oarlock::{DigestAlg, EcdsaEncoding, Input, Job, JobError, Key, NonceRule, SaltLength, Scheme};
 use oarlock_keytable::{
@@ -74,6 +74,16 @@ fn the_key_says_the_parameter_set_of_a_scheme() {
             }
         }
     }
+    for pre_hash in [None].into_iter().chain(PreHash::ALL.map(Some)) {
+        for set in SlhDsaSet::ALL {
+            let verify = Scheme::SlhDsaVerify { set, pre_hash };
+            assert_eq!(read(verify).with(KeyKind::SlhDsaPublic(set)), verify);
+            for nonce in [NonceRule::Hedged, NonceRule::Deterministic] {
+                let sign = Scheme::SlhDsaSign { set, pre_hash, nonce };
+                assert_eq!(read(sign).with(KeyKind::SlhDsaPrivate(set)), sign);
+            }
+        }
+    }
 }
 
 #[test]
@@ -84,6 +94,19 @@ fn digests_of_hash_ml_dsa_have_the_names_of_the_protocol() {
         assert_eq!(name.to_lowercase().replace('_', "-"), digest.to_string());
     }
     assert!(proto::scheme::PreHash::try_from(PreHash::ALL.len() as i32 + 1).is_err());
+}
+
+#[test]
+fn rejects_values_that_slh_dsa_does_not_use() {
+    let pure = scheme::write(Scheme::SlhDsaVerify { set: SlhDsaSet::Sha2_128s, pre_hash: None }).unwrap();
+    let refused = |message: proto::Scheme| WireScheme::read(&message).unwrap_err().to_string();
+    let with = "and has no meaning with SLH-DSA, whose digest is pre_hash";
+    assert_eq!(refused(proto::Scheme { digest: 1, ..pure }), format!("digest is set, {with}"));
+    assert_eq!(
+        refused(proto::Scheme { ml_dsa_variant: 1, ..pure }),
+        format!("ml_dsa_variant is set, {with}")
+    );
+    assert!(refused(proto::Scheme { pre_hash: 13, ..pure }).contains("13"));
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use oarlock::ConfirmRule;
 use oarlock_service_kit::EngineSettings;
 use oarlock_service_kit::settings::{SettingsError, expect, expect_paths, parse_unix_mode, read_settings};
 use oarlock_sockets::ChainLimit;
@@ -329,6 +330,8 @@ pub struct EnginesConfig {
     pub threads: Option<usize>,
     /// The share of results that another engine computes again, 0 to 1.
     pub cross_check: Option<f64>,
+    /// The confirmation of SLH-DSA signatures before their release.
+    pub confirm: ConfirmSetting,
     /// False if products by the floating-point unit (the leaf `fma`) may not compute with secrets; true if absent.
     pub fma_secrets: Option<bool>,
     /// True if there is a resident key "null" that answers every scheme with zeros. It is a hook for benchmarks: it
@@ -339,8 +342,28 @@ pub struct EnginesConfig {
 impl EnginesConfig {
     /// Returns the settings that all services have.
     pub(crate) fn settings(&self) -> EngineSettings {
-        let Self { allowed, threads, cross_check, fma_secrets, null_key: _ } = self.clone();
+        let Self { allowed, threads, cross_check, confirm: _, fma_secrets, null_key: _ } = self.clone();
         EngineSettings { allowed, threads, cross_check, fma_secrets }
+    }
+}
+
+/// The confirmation of SLH-DSA signatures before their release.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ConfirmSetting {
+    /// `"verify"`: a verification, which does not find every fault of the machine.
+    #[default]
+    Verify,
+    /// `"twice"`: a second computation, which doubles the time.
+    Twice,
+}
+
+impl From<ConfirmSetting> for ConfirmRule {
+    fn from(setting: ConfirmSetting) -> Self {
+        match setting {
+            ConfirmSetting::Verify => Self::Verify,
+            ConfirmSetting::Twice => Self::Twice,
+        }
     }
 }
 

@@ -257,6 +257,8 @@ fn kind_name(kind: KeyKind) -> String {
         KeyKind::MlKemPublic(set) => format!("{set}-public"),
         KeyKind::MlDsaPrivate(set) => set.to_string(),
         KeyKind::MlDsaPublic(set) => format!("{set}-public"),
+        KeyKind::SlhDsaPrivate(set) => set.to_string(),
+        KeyKind::SlhDsaPublic(set) => format!("{set}-public"),
         _ => "secret".into(),
     }
 }

@@ -37,8 +37,8 @@ pub(crate) struct ServerMetrics {
 }
 
 /// The number of schemes with counters of their own. [`counted_as`] has fewer values, most of them for the digests of
-/// HashML-DSA.
-pub(crate) const SCHEMES: usize = 256;
+/// HashML-DSA and HashSLH-DSA.
+pub(crate) const SCHEMES: usize = 512;
 /// The number of tasks with counters of their own.
 const TASKS: usize = 256;
 
@@ -183,6 +183,9 @@ pub(crate) fn counted_as(scheme: Scheme) -> Scheme {
         }
         Scheme::MlDsaSign { set, variant, .. } => {
             Scheme::MlDsaSign { set, variant, nonce: NonceRule::Hedged }
+        }
+        Scheme::SlhDsaSign { set, pre_hash, .. } => {
+            Scheme::SlhDsaSign { set, pre_hash, nonce: NonceRule::Hedged }
         }
         named => named,
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use oarlock::{AeadAlg, BlockCipher, Curve, DigestAlg, FpeAlg, MacAlg, WrapAlg};
 use oarlock::{EcdsaEncoding, NonceRule, SaltLength, Scheme};
-use oarlock::{MlDsaSet, MlDsaVariant, MlKemSet, PreHash};
+use oarlock::{MlDsaSet, MlDsaVariant, MlKemSet, PreHash, SlhDsaSet};
 use oarlock_keytable::{BatchTask, KeyType, KeyWrap};
 
 use crate::pattern::Pattern;
@@ -55,6 +55,12 @@ pub(crate) fn schemes() -> Vec<Scheme> {
         for set in MlDsaSet::ALL {
             let nonce = NonceRule::Hedged;
             schemes.extend([Scheme::MlDsaSign { set, variant, nonce }, Scheme::MlDsaVerify { set, variant }]);
+        }
+    }
+    for pre_hash in [None].into_iter().chain(PreHash::ALL.map(Some)) {
+        for set in SlhDsaSet::ALL {
+            let sign = Scheme::SlhDsaSign { set, pre_hash, nonce: NonceRule::Hedged };
+            schemes.extend([sign, Scheme::SlhDsaVerify { set, pre_hash }]);
         }
     }
     schemes
@@ -118,6 +124,8 @@ mod tests {
         }
         for name in
             ["mu-ml-dsa-44-sign", "hash-sha512-ml-dsa-44-sign", "ml-dsa-44-verify", "ml-kem-768-decaps"]
+                .into_iter()
+                .chain(["slh-dsa-sha2-128s-sign", "hash-shake128-slh-dsa-shake-128f-verify"])
         {
             assert!(names.contains(name), "{name}");
         }

@@ -244,7 +244,7 @@ impl BoundServer {
 pub(crate) fn engine_builder(config: &CryptoserverConfig, engines: AcceleratorBuilder) -> AcceleratorBuilder {
     let engines = engines.max_tenant_backlog(config.limits.max_queued());
     let engines = if config.engines.null_key { engines.holder(Arc::new(NullHolder)) } else { engines };
-    config.engines.settings().builder(engines)
+    config.engines.settings().builder(engines.confirm(config.engines.confirm.into()))
 }
 
 impl Listeners {

@@ -146,7 +146,7 @@ pub struct KeyInfo {
     /// The name of a resident key.
     #[prost(string, tag = "1")]
     pub name: ::prost::alloc::string::String,
-    /// The kind: "rsa2048", "p256", "ed25519", "x25519", "ml-kem-768", "ml-dsa-65", "tdes2".
+    /// The kind: "rsa2048", "p256", "ed25519", "x25519", "ml-kem-768", "ml-dsa-65", "slh-dsa-sha2-128s", "tdes2".
     #[prost(string, tag = "2")]
     pub kind: ::prost::alloc::string::String,
     /// The SHA-256 of the SubjectPublicKeyInfo; random bytes for a symmetric key.
@@ -207,7 +207,8 @@ pub struct Jobs {
     /// The time that the client waits, in microseconds; zero for no limit.
     #[prost(uint32, tag = "9")]
     pub timeout_us: u32,
-    /// The contexts of ML-DSA signatures, one after the other, at most 255 bytes each. FIPS 204 5.2.
+    /// The contexts of ML-DSA and SLH-DSA signatures, one after the other, at most 255 bytes each. FIPS 204 5.2, FIPS 205
+    /// 10.2.
     #[prost(bytes = "bytes", tag = "10")]
     pub contexts: ::prost::bytes::Bytes,
     /// The lengths of the contexts, like those of the inputs; empty if there are no contexts.
@@ -253,8 +254,8 @@ pub struct Scheme {
     pub salt_len: ::core::option::Option<u32>,
     #[prost(enumeration = "EcdsaEncoding", tag = "5")]
     pub encoding: i32,
-    /// True if ECDSA nonces are derived from key and digest alone (RFC 6979), or ML-DSA signs without random bytes (FIPS 204
-    /// 3.4). Otherwise 32 random bytes are added.
+    /// True if ECDSA nonces are derived from key and digest alone (RFC 6979), or ML-DSA or SLH-DSA signs without random
+    /// bytes (FIPS 204 3.4, FIPS 205 9.2). Otherwise 32 random bytes are added.
     #[prost(bool, tag = "6")]
     pub is_deterministic: bool,
     /// True if the input is the digest of the message, or the mu of EXTERNAL_MU.
@@ -263,7 +264,8 @@ pub struct Scheme {
     /// For ML-DSA only: what is signed.
     #[prost(enumeration = "scheme::MlDsaVariant", tag = "8")]
     pub ml_dsa_variant: i32,
-    /// The digest of PRE_HASH; unspecified for other variants. ML-DSA does not use `digest`.
+    /// The digest of PRE_HASH of ML-DSA, unspecified for its other variants; or that of HashSLH-DSA, unspecified for pure
+    /// SLH-DSA. Neither uses `digest`.
     #[prost(enumeration = "scheme::PreHash", tag = "9")]
     pub pre_hash: i32,
 }
@@ -310,6 +312,9 @@ pub mod scheme {
         /// ML-KEM with the parameter set of the key. FIPS 203.
         MlKemEncaps = 15,
         MlKemDecaps = 16,
+        /// SLH-DSA with the parameter set of the key, over the message or over the digest `pre_hash` of it. FIPS 205.
+        SlhDsaSign = 17,
+        SlhDsaVerify = 18,
     }
     impl Kind {
         /// String value of the enum field names used in the ProtoBuf definition.
@@ -335,6 +340,8 @@ pub mod scheme {
                 Self::MlDsaVerify => "ML_DSA_VERIFY",
                 Self::MlKemEncaps => "ML_KEM_ENCAPS",
                 Self::MlKemDecaps => "ML_KEM_DECAPS",
+                Self::SlhDsaSign => "SLH_DSA_SIGN",
+                Self::SlhDsaVerify => "SLH_DSA_VERIFY",
             }
         }
         /// Creates an enum from field names used in the ProtoBuf definition.
@@ -357,6 +364,8 @@ pub mod scheme {
                 "ML_DSA_VERIFY" => Some(Self::MlDsaVerify),
                 "ML_KEM_ENCAPS" => Some(Self::MlKemEncaps),
                 "ML_KEM_DECAPS" => Some(Self::MlKemDecaps),
+                "SLH_DSA_SIGN" => Some(Self::SlhDsaSign),
+                "SLH_DSA_VERIFY" => Some(Self::SlhDsaVerify),
                 _ => None,
             }
         }
@@ -406,7 +415,7 @@ pub mod scheme {
             }
         }
     }
-    /// A digest of HashML-DSA, with the last number of its object identifier under 2.16.840.1.101.3.4.2.
+    /// A digest of HashML-DSA or HashSLH-DSA, with the last number of its object identifier under 2.16.840.1.101.3.4.2.
     #[derive(
         Clone,
         Copy,
@@ -674,7 +683,7 @@ pub struct SignRequest {
     pub key: ::prost::alloc::string::String,
     #[prost(message, optional, tag = "2")]
     pub scheme: ::core::option::Option<Scheme>,
-    /// The context of an ML-DSA signature, at most 255 bytes.
+    /// The context of an ML-DSA or SLH-DSA signature, at most 255 bytes.
     #[prost(bytes = "bytes", tag = "5")]
     pub context: ::prost::bytes::Bytes,
     #[prost(oneof = "sign_request::Input", tags = "3, 4")]

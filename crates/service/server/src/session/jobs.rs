@@ -23,7 +23,7 @@ use crate::budget::HeldBytes;
 use crate::metrics::time;
 
 /// The bytes that a job holds beside its input: its state in the queue, and its answer. A signature by an RSA key of
-/// 4096 bits has 512 bytes. Longer answers, of ML-DSA and ML-KEM, are counted beside it.
+/// 4096 bits has 512 bytes. Longer answers, of ML-DSA, SLH-DSA and ML-KEM, are counted beside it.
 pub(super) const JOB_BYTES: usize = 512;
 
 /// The number of jobs in a message up to which they wait for those of other connections.
@@ -35,7 +35,7 @@ pub(super) struct JobInputs<'s> {
     pub(super) input: Input<'s>,
     /// The signature to verify, or the label of OAEP.
     pub(super) second: &'s [u8],
-    /// The context of an ML-DSA signature.
+    /// The context of an ML-DSA or SLH-DSA signature.
     pub(super) context: &'s [u8],
 }
 

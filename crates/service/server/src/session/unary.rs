@@ -30,7 +30,7 @@ pub(crate) struct UnaryJob<'r> {
     pub(crate) input: Input<'r>,
     /// The signature to verify, or the label of OAEP.
     pub(crate) second: &'r [u8],
-    /// The context of an ML-DSA signature.
+    /// The context of an ML-DSA or SLH-DSA signature.
     pub(crate) context: &'r [u8],
 }
 

@@ -1,9 +1,9 @@
-//! Tests of ML-KEM and ML-DSA: single calls, batches, grants, and key files of every form.
+//! Tests of ML-KEM, ML-DSA and SLH-DSA: single calls, batches, grants, and key files of every form.
 
 use bytes::Bytes;
 use oarlock::keys::{export, generate, import};
 use oarlock::{
-    Curve, Input, Job, JobError, Key, MlDsaSet, MlDsaVariant, MlKemSet, NonceRule, PreHash, Scheme,
+    Curve, Input, Job, JobError, Key, MlDsaSet, MlDsaVariant, MlKemSet, NonceRule, PreHash, Scheme, SlhDsaSet,
 };
 use oarlock_engine_kit::lattice::{ml_dsa, ml_kem};
 use oarlock_server::config::GrantConfig;
@@ -21,6 +21,7 @@ use crate::test_server::{self, TestServer, open_resident, write_secret};
 
 const KEM: MlKemSet = MlKemSet::MlKem768;
 const DSA: MlDsaSet = MlDsaSet::MlDsa65;
+const SLH_DSA: SlhDsaSet = SlhDsaSet::Sha2_128f;
 
 /// Starts a server that has a key of every set beside the usual ones, and a plaintext client. `schemes` are granted for
 /// every key.
@@ -35,6 +36,8 @@ async fn server_with(schemes: &[&str]) -> (TestServer, CryptoserverClient<Channe
             let key = generate::ml_dsa(set).unwrap();
             write_secret(&keys.join(format!("{set}.pem")), &*export::private_pkcs8_pem(&key).unwrap());
         }
+        let key = generate::slh_dsa(SLH_DSA).unwrap();
+        write_secret(&keys.join(format!("{SLH_DSA}.pem")), &*export::private_pkcs8_pem(&key).unwrap());
         let mut grant = config.grants[0].clone();
         grant.clients.push("loopback".into());
         let schemes = schemes.iter().map(|scheme| (*scheme).into()).collect();
@@ -165,6 +168,59 @@ async fn tells_the_variants_of_ml_dsa_apart() {
         signatures.push(client.sign(request).await.unwrap().into_inner().signature);
     }
     assert!(signatures[0] == signatures[1] && signatures[1] != signatures[2]);
+}
+
+/// Pure signatures and those of digests are none of each other, and a second computation changes no answer.
+#[tokio::test]
+async fn signs_and_verifies_slh_dsa_with_and_without_a_digest() {
+    let (_server, mut client) = server_with(&["*slh-dsa*"]).await;
+    let name = SLH_DSA.to_string();
+    let public = info(&mut client, &name).await;
+    assert_eq!(public.kind, name);
+    let scheme = |kind: scheme::Kind, pre_hash: Option<PreHash>| {
+        let written = oarlock_wire::scheme::write(Scheme::SlhDsaVerify { set: SLH_DSA, pre_hash }).unwrap();
+        proto::Scheme { kind: kind.into(), is_deterministic: kind == scheme::Kind::SlhDsaSign, ..written }
+    };
+    let mut signatures = Vec::new();
+    let digests = [None, Some(PreHash::Sha256), Some(PreHash::Shake128)];
+    for pre_hash in digests {
+        let request = SignRequest {
+            key: name.clone(),
+            scheme: Some(scheme(scheme::Kind::SlhDsaSign, pre_hash)),
+            input: Some(sign_request::Input::Message("hello".into())),
+            context: "mail".into(),
+        };
+        let signature = client.sign(request.clone()).await.unwrap().into_inner().signature;
+        assert_eq!(signature.len(), SLH_DSA.signature_len());
+        assert_eq!(client.sign(request).await.unwrap().into_inner().signature, signature, "deterministic");
+        signatures.push(signature);
+    }
+    for (at, signature) in signatures.iter().enumerate() {
+        for (other, pre_hash) in digests.into_iter().enumerate() {
+            let request = VerifyRequest {
+                key: Some(verify_request::Key::PublicKey(public.public_key.clone())),
+                scheme: Some(scheme(scheme::Kind::SlhDsaVerify, pre_hash)),
+                input: Some(verify_request::Input::Message("hello".into())),
+                signature: signature.clone(),
+                context: "mail".into(),
+            };
+            let is_valid = client.verify(request).await.unwrap().into_inner().is_valid;
+            assert_eq!(is_valid, at == other, "{at} as {other}");
+        }
+    }
+    let with_variant = proto::Scheme {
+        ml_dsa_variant: scheme::MlDsaVariant::ExternalMu.into(),
+        ..scheme(scheme::Kind::SlhDsaSign, None)
+    };
+    let request = SignRequest {
+        key: name,
+        scheme: Some(with_variant),
+        input: Some(sign_request::Input::Message("hello".into())),
+        context: Bytes::new(),
+    };
+    let refused = client.sign(request).await.unwrap_err();
+    assert_eq!(refused.code(), Code::InvalidArgument);
+    assert!(refused.message().contains("ml_dsa_variant"), "{}", refused.message());
 }
 
 #[tokio::test]

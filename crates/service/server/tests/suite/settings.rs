@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::Path;
 
+use oarlock::ConfirmRule;
 use oarlock_server::CryptoserverConfig;
 use oarlock_server::config::{
     AuditConfig, EnginesConfig, GrantConfig, KeysConfig, ListenConfig, ServerLimits, TlsConfig,
@@ -36,6 +37,7 @@ fn shows_the_default_of_every_setting() {
     let config = CryptoserverConfig::read(path()).unwrap();
     assert_eq!(format!("{:?}", config.limits), format!("{:?}", ServerLimits::default()));
     assert_eq!(config.engines.cross_check, Some(oarlock::SchedulerConfig::default().cross_check));
+    assert_eq!(ConfirmRule::from(config.engines.confirm), oarlock::SchedulerConfig::default().confirm);
     assert_eq!((&config.engines.allowed, config.engines.threads), (&None, None));
     assert!(config.audit.is_none() && config.keys.directory.is_none() && config.listen.metrics.is_none());
     assert_eq!((config.grants[0].schemes[0].as_str(), config.grants[0].rate), ("*", None));
