@@ -134,16 +134,17 @@ pub(super) struct InputArgs {
     pub(super) digest: bool,
 }
 
-/// The options of ML-DSA.
+/// The options of ML-DSA and SLH-DSA.
 #[derive(Args, Debug)]
-pub(super) struct MlDsaArgs {
-    /// Context of the signature, under an ML-DSA key: a text of at most 255 bytes [default: empty]
+pub(super) struct ContextArgs {
+    /// Context of the signature, under an ML-DSA or SLH-DSA key: a text of at most 255 bytes [default: empty]
     #[arg(long, value_name = "TEXT")]
     pub(super) context: Option<String>,
     /// Context in hexadecimal digits
     #[arg(long, value_name = "HEX", conflicts_with = "context")]
     pub(super) context_hex: Option<String>,
-    /// Digest of HashML-DSA, under an ML-DSA key: sha256, sha384, sha512, shake256 and others [default: none]
+    /// Digest of HashML-DSA or HashSLH-DSA, under a key of these: sha256, sha384, sha512, shake256 and others [default:
+    /// none]
     #[arg(long, value_name = "NAME", conflicts_with = "scheme")]
     pub(super) pre_hash: Option<String>,
 }
@@ -166,12 +167,12 @@ pub(super) struct OutputArgs {
 pub(super) struct CallSignArgs {
     #[command(flatten)]
     pub(super) key: CallKeyArgs,
-    /// Scheme: rsa-pkcs1-DIGEST, rsa-pss-DIGEST, ecdsa-DIGEST, ecdsa-DIGEST-fixed, ed25519, ml-dsa, mu-ml-dsa [default:
-    /// suits the key, with SHA-256 or the curve's own digest]
+    /// Scheme: rsa-pkcs1-DIGEST, rsa-pss-DIGEST, ecdsa-DIGEST, ecdsa-DIGEST-fixed, ed25519, ml-dsa, mu-ml-dsa,
+    /// slh-dsa [default: suits the key, with SHA-256 or the curve's own digest]
     #[arg(long)]
     pub(super) scheme: Option<String>,
     #[command(flatten)]
-    pub(super) ml_dsa: MlDsaArgs,
+    pub(super) context: ContextArgs,
     #[command(flatten)]
     pub(super) input: InputArgs,
     #[command(flatten)]
@@ -186,7 +187,7 @@ pub(super) struct CallVerifyArgs {
     #[arg(long)]
     pub(super) scheme: Option<String>,
     #[command(flatten)]
-    pub(super) ml_dsa: MlDsaArgs,
+    pub(super) context: ContextArgs,
     #[command(flatten)]
     pub(super) input: InputArgs,
     /// File of the signature

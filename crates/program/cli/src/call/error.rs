@@ -39,7 +39,7 @@ pub(crate) enum CallError {
     Scheme { expected: String, found: String },
     #[error("--pre-hash: expected {expected}, found {found:?}")]
     PreHash { expected: String, found: String },
-    #[error("--context: {scheme} takes no context: expected an ML-DSA key, and no mu-ml-dsa")]
+    #[error("--context: {scheme} takes no context: expected an ML-DSA or SLH-DSA key, and no mu-ml-dsa")]
     NoContext { scheme: Scheme },
     #[error("--context: expected at most {} bytes, found {found}", MlDsaSet::MAX_CONTEXT_LEN)]
     LongContext { found: usize },

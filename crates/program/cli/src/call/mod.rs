@@ -22,7 +22,7 @@ use oarlock_wire::proto::{self, open_key, request, response};
 use zeroize::Zeroizing;
 
 pub(crate) use self::args::{CallArgs, ServerArgs};
-use self::args::{CallCommand, CallKeyArgs, InputArgs, MlDsaArgs, OutputArgs};
+use self::args::{CallCommand, CallKeyArgs, ContextArgs, InputArgs, OutputArgs};
 pub(crate) use self::error::CallError;
 use self::peers::CallPeers;
 pub(crate) use self::peers::{HOLDER, connect_observer, server_holder};
@@ -60,7 +60,7 @@ impl CallSession<'_> {
     async fn sign(&self, args: &args::CallSignArgs) -> Result<(), CallError> {
         let key = self.open(&args.key).await?;
         let scheme = scheme::sign(args.chosen(), key.kind())?;
-        let context = args.ml_dsa.context_for(scheme, &args.input)?;
+        let context = args.context.context_for(scheme, &args.input)?;
         let input = args.input.read()?;
         let job = Job::with_scheme(scheme, &key, args.input.input(&input), &[]).context(&context);
         let signature = self.job(job).await?;
@@ -70,7 +70,7 @@ impl CallSession<'_> {
     async fn verify(&self, args: &args::CallVerifyArgs) -> Result<(), CallError> {
         let key = self.open(&args.key).await?;
         let scheme = scheme::verify(args.chosen(), key.kind())?;
-        let context = args.ml_dsa.context_for(scheme, &args.input)?;
+        let context = args.context.context_for(scheme, &args.input)?;
         let (input, signature) = (args.input.read()?, read(&args.signature)?);
         let job = Job::with_scheme(scheme, &key, args.input.input(&input), &signature).context(&context);
         let is_valid = match self.job(job).await {
@@ -313,17 +313,17 @@ impl OutputArgs {
 
 impl args::CallSignArgs {
     fn chosen(&self) -> ChosenScheme<'_> {
-        ChosenScheme::new(self.scheme.as_deref(), self.ml_dsa.pre_hash.as_deref())
+        ChosenScheme::new(self.scheme.as_deref(), self.context.pre_hash.as_deref())
     }
 }
 
 impl args::CallVerifyArgs {
     fn chosen(&self) -> ChosenScheme<'_> {
-        ChosenScheme::new(self.scheme.as_deref(), self.ml_dsa.pre_hash.as_deref())
+        ChosenScheme::new(self.scheme.as_deref(), self.context.pre_hash.as_deref())
     }
 }
 
-impl MlDsaArgs {
+impl ContextArgs {
     /// Returns the context, which is empty if none was given.
     fn context_for(&self, scheme: Scheme, input: &InputArgs) -> Result<Vec<u8>, CallError> {
         let variant = match scheme {

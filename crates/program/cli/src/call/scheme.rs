@@ -1,6 +1,6 @@
 //! Schemes by name.
 
-use oarlock::{Curve, KeyKind, MlDsaSet, MlDsaVariant, PreHash};
+use oarlock::{Curve, KeyKind, MlDsaSet, MlDsaVariant, PreHash, SlhDsaSet};
 use oarlock::{DigestAlg, EcdsaEncoding, NonceRule, SaltLength, Scheme};
 
 use super::CallError;
@@ -14,9 +14,10 @@ enum SchemeFamily {
     Ecdsa(DigestAlg, EcdsaEncoding),
     Ed25519,
     MlDsa(MlDsaVariant),
+    SlhDsa(Option<PreHash>),
 }
 
-const EXPECTED: &str = "rsa-pkcs1-DIGEST, rsa-pss-DIGEST, ecdsa-DIGEST, ecdsa-DIGEST-fixed, ed25519, ml-dsa or mu-ml-dsa, with sha1, sha224, sha256, sha384 or sha512";
+const EXPECTED: &str = "rsa-pkcs1-DIGEST, rsa-pss-DIGEST, ecdsa-DIGEST, ecdsa-DIGEST-fixed, ed25519, ml-dsa, mu-ml-dsa or slh-dsa, with sha1, sha224, sha256, sha384 or sha512";
 
 /// The scheme as the user states it.
 #[derive(Clone, Copy, Debug)]
@@ -54,6 +55,9 @@ pub(super) fn sign(chosen: ChosenScheme<'_>, key: KeyKind) -> Result<Scheme, Cal
         SchemeFamily::MlDsa(variant) => {
             Scheme::MlDsaSign { set: ml_dsa_set(key), variant, nonce: NonceRule::Hedged }
         }
+        SchemeFamily::SlhDsa(pre_hash) => {
+            Scheme::SlhDsaSign { set: slh_dsa_set(key), pre_hash, nonce: NonceRule::Hedged }
+        }
     })
 }
 
@@ -65,6 +69,7 @@ pub(super) fn verify(chosen: ChosenScheme<'_>, key: KeyKind) -> Result<Scheme, C
         SchemeFamily::Ecdsa(digest, encoding) => Scheme::EcdsaVerify { curve: curve(key), digest, encoding },
         SchemeFamily::Ed25519 => Scheme::Ed25519Verify,
         SchemeFamily::MlDsa(variant) => Scheme::MlDsaVerify { set: ml_dsa_set(key), variant },
+        SchemeFamily::SlhDsa(pre_hash) => Scheme::SlhDsaVerify { set: slh_dsa_set(key), pre_hash },
     })
 }
 
@@ -134,6 +139,14 @@ fn ml_dsa_set(key: KeyKind) -> MlDsaSet {
     }
 }
 
+fn slh_dsa_set(key: KeyKind) -> SlhDsaSet {
+    match key {
+        KeyKind::SlhDsaPrivate(set) | KeyKind::SlhDsaPublic(set) => set,
+        // unreachable because `family` gives SLH-DSA to its keys only
+        _ => SlhDsaSet::Sha2_128s,
+    }
+}
+
 fn family(chosen: ChosenScheme<'_>, key: KeyKind) -> Result<SchemeFamily, CallError> {
     let name = match chosen {
         ChosenScheme::Suitable => return suitable(key),
@@ -153,6 +166,9 @@ fn family(chosen: ChosenScheme<'_>, key: KeyKind) -> Result<SchemeFamily, CallEr
         KeyKind::MlDsaPrivate(_) | KeyKind::MlDsaPublic(_) => {
             (matches!(family, SchemeFamily::MlDsa(_)), "ml-dsa, mu-ml-dsa or --pre-hash DIGEST")
         }
+        KeyKind::SlhDsaPrivate(_) | KeyKind::SlhDsaPublic(_) => {
+            (matches!(family, SchemeFamily::SlhDsa(_)), "slh-dsa or --pre-hash DIGEST")
+        }
         _ => return Err(CallError::Usage(NO_SIGNER)),
     };
     if fits {
@@ -168,6 +184,8 @@ fn parse(name: &str) -> Result<SchemeFamily, CallError> {
         Some(SchemeFamily::MlDsa(MlDsaVariant::Pure))
     } else if name == "mu-ml-dsa" {
         Some(SchemeFamily::MlDsa(MlDsaVariant::ExternalMu))
+    } else if name == "slh-dsa" {
+        Some(SchemeFamily::SlhDsa(None))
     } else if let Some(name) = name.strip_prefix("rsa-pkcs1-") {
         digest(name).map(SchemeFamily::Pkcs1)
     } else if let Some(name) = name.strip_prefix("rsa-pss-") {
@@ -195,23 +213,30 @@ fn suitable(key: KeyKind) -> Result<SchemeFamily, CallError> {
         }
         KeyKind::Ed25519Private | KeyKind::Ed25519Public => SchemeFamily::Ed25519,
         KeyKind::MlDsaPrivate(_) | KeyKind::MlDsaPublic(_) => SchemeFamily::MlDsa(MlDsaVariant::Pure),
+        KeyKind::SlhDsaPrivate(_) | KeyKind::SlhDsaPublic(_) => SchemeFamily::SlhDsa(None),
         _ => return Err(CallError::Usage(NO_SIGNER)),
     })
 }
 
-const NO_SIGNER: &str = "expected a key that signs: RSA, EC, Ed25519 or ML-DSA";
+const NO_SIGNER: &str = "expected a key that signs: RSA, EC, Ed25519, ML-DSA or SLH-DSA";
 
-/// Returns HashML-DSA with a digest.
+/// Returns HashML-DSA or HashSLH-DSA with a digest.
 fn pre_hash(name: &str, key: KeyKind) -> Result<SchemeFamily, CallError> {
-    if !matches!(key, KeyKind::MlDsaPrivate(_) | KeyKind::MlDsaPublic(_)) {
-        return Err(CallError::KindOfKey {
-            command: "--pre-hash",
-            key: summary::kind(key),
-            expected: "an ML-DSA key; --scheme names the digest of other keys",
-        });
-    }
+    let with_digest: fn(PreHash) -> SchemeFamily = match key {
+        KeyKind::MlDsaPrivate(_) | KeyKind::MlDsaPublic(_) => {
+            |digest| SchemeFamily::MlDsa(MlDsaVariant::PreHash(digest))
+        }
+        KeyKind::SlhDsaPrivate(_) | KeyKind::SlhDsaPublic(_) => |digest| SchemeFamily::SlhDsa(Some(digest)),
+        _ => {
+            return Err(CallError::KindOfKey {
+                command: "--pre-hash",
+                key: summary::kind(key),
+                expected: "an ML-DSA or SLH-DSA key; --scheme names the digest of other keys",
+            });
+        }
+    };
     let found = PreHash::ALL.into_iter().find(|digest| digest.to_string() == name);
-    found.map(|digest| SchemeFamily::MlDsa(MlDsaVariant::PreHash(digest))).ok_or_else(|| CallError::PreHash {
+    found.map(with_digest).ok_or_else(|| CallError::PreHash {
         expected: PreHash::ALL.map(|digest| digest.to_string()).join(", "),
         found: name.to_owned(),
     })
@@ -261,7 +286,8 @@ mod tests {
         let text = |chosen, key| verify(chosen, key).unwrap_err().to_string();
         assert!(text(ChosenScheme::PreHash("md5"), key).starts_with("--pre-hash: expected sha256, sha384"));
         assert!(
-            text(ChosenScheme::PreHash("sha256"), KeyKind::Ed25519Public).contains("expected an ML-DSA key")
+            text(ChosenScheme::PreHash("sha256"), KeyKind::Ed25519Public)
+                .contains("expected an ML-DSA or SLH-DSA key")
         );
         assert!(
             text(ChosenScheme::Named("ed25519"), key)
@@ -277,5 +303,20 @@ mod tests {
                 .to_string()
                 .contains("the key is ml-dsa-87: expected an ML-KEM key")
         );
+    }
+
+    #[test]
+    fn names_pure_and_pre_hash_slh_dsa() {
+        let (set, nonce) = (SlhDsaSet::Shake192s, NonceRule::Hedged);
+        let key = KeyKind::SlhDsaPrivate(set);
+        let signed = |chosen| sign(chosen, key).unwrap();
+        let of = |pre_hash| Scheme::SlhDsaSign { set, pre_hash, nonce };
+        assert_eq!(signed(ChosenScheme::Suitable), of(None));
+        assert_eq!(signed(ChosenScheme::Named("slh-dsa")), of(None));
+        assert_eq!(signed(ChosenScheme::PreHash("sha512")), of(Some(PreHash::Sha512)));
+        let error = verify(ChosenScheme::Named("ml-dsa"), key).unwrap_err().to_string();
+        assert!(error.ends_with("expected slh-dsa or --pre-hash DIGEST"), "{error}");
+        let other = KeyKind::MlDsaPublic(MlDsaSet::MlDsa44);
+        assert!(verify(ChosenScheme::Named("slh-dsa"), other).is_err());
     }
 }

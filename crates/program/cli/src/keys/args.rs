@@ -100,7 +100,7 @@ pub(super) struct UnsealArgs {
 
 #[derive(Args, Debug)]
 #[command(
-    after_help = "RSA, EC, Ed25519, X25519, ML-KEM and ML-DSA keys become PKCS#8 files in PEM, the last two with their seed. \
+    after_help = "RSA, EC, Ed25519, X25519, ML-KEM, ML-DSA and SLH-DSA keys become PKCS#8 files in PEM, those of ML-KEM and ML-DSA with their seed. \
                   Symmetric keys become a line of a file of keys, as \
                   `oarlock records --keys` and `oarlock serve` read them (docs/records.md).\n\n\
                   Examples: oarlock keys generate rsa2048 --out mail.pem\n          \

@@ -6,7 +6,7 @@ use clap::ValueEnum;
 use oarlock::Key;
 use oarlock::keys::generate::SafePrimeProgress;
 use oarlock::keys::{KeyError, generate};
-use oarlock::{Curve, MlDsaSet, MlKemSet};
+use oarlock::{Curve, MlDsaSet, MlKemSet, SlhDsaSet};
 use oarlock_keytable::KeyType;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -45,6 +45,42 @@ pub(super) enum GeneratedKind {
     /// Post-quantum signatures
     #[value(name = "ml-dsa-87")]
     MlDsa87,
+    /// Hash-based post-quantum signatures, small and slow
+    #[value(name = "slh-dsa-sha2-128s")]
+    SlhDsaSha2128s,
+    /// Hash-based post-quantum signatures, larger and faster
+    #[value(name = "slh-dsa-sha2-128f")]
+    SlhDsaSha2128f,
+    /// Hash-based post-quantum signatures, small and slow
+    #[value(name = "slh-dsa-sha2-192s")]
+    SlhDsaSha2192s,
+    /// Hash-based post-quantum signatures, larger and faster
+    #[value(name = "slh-dsa-sha2-192f")]
+    SlhDsaSha2192f,
+    /// Hash-based post-quantum signatures, small and slow
+    #[value(name = "slh-dsa-sha2-256s")]
+    SlhDsaSha2256s,
+    /// Hash-based post-quantum signatures, larger and faster
+    #[value(name = "slh-dsa-sha2-256f")]
+    SlhDsaSha2256f,
+    /// Hash-based post-quantum signatures, small and slow
+    #[value(name = "slh-dsa-shake-128s")]
+    SlhDsaShake128s,
+    /// Hash-based post-quantum signatures, larger and faster
+    #[value(name = "slh-dsa-shake-128f")]
+    SlhDsaShake128f,
+    /// Hash-based post-quantum signatures, small and slow
+    #[value(name = "slh-dsa-shake-192s")]
+    SlhDsaShake192s,
+    /// Hash-based post-quantum signatures, larger and faster
+    #[value(name = "slh-dsa-shake-192f")]
+    SlhDsaShake192f,
+    /// Hash-based post-quantum signatures, small and slow
+    #[value(name = "slh-dsa-shake-256s")]
+    SlhDsaShake256s,
+    /// Hash-based post-quantum signatures, larger and faster
+    #[value(name = "slh-dsa-shake-256f")]
+    SlhDsaShake256f,
     /// Single DES, symmetric
     Des,
     /// Triple DES with two keys, symmetric
@@ -94,6 +130,25 @@ impl GeneratedKind {
         }
     }
 
+    /// Returns the parameter set of an SLH-DSA key.
+    fn slh_dsa_set(self) -> Option<SlhDsaSet> {
+        Some(match self {
+            Self::SlhDsaSha2128s => SlhDsaSet::Sha2_128s,
+            Self::SlhDsaSha2128f => SlhDsaSet::Sha2_128f,
+            Self::SlhDsaSha2192s => SlhDsaSet::Sha2_192s,
+            Self::SlhDsaSha2192f => SlhDsaSet::Sha2_192f,
+            Self::SlhDsaSha2256s => SlhDsaSet::Sha2_256s,
+            Self::SlhDsaSha2256f => SlhDsaSet::Sha2_256f,
+            Self::SlhDsaShake128s => SlhDsaSet::Shake128s,
+            Self::SlhDsaShake128f => SlhDsaSet::Shake128f,
+            Self::SlhDsaShake192s => SlhDsaSet::Shake192s,
+            Self::SlhDsaShake192f => SlhDsaSet::Shake192f,
+            Self::SlhDsaShake256s => SlhDsaSet::Shake256s,
+            Self::SlhDsaShake256f => SlhDsaSet::Shake256f,
+            _ => return None,
+        })
+    }
+
     /// Generates an RSA key of safe primes; None for other kinds. `progress` is called for every candidate.
     pub(super) fn generate_safe(
         self,
@@ -111,6 +166,9 @@ impl GeneratedKind {
     pub(super) fn generate(self) -> Result<Key, KeyError> {
         if let Some(bits) = self.rsa_bits() {
             return generate::rsa(bits);
+        }
+        if let Some(set) = self.slh_dsa_set() {
+            return generate::slh_dsa(set);
         }
         match self {
             Self::P256 => generate::ec(Curve::P256),

@@ -136,6 +136,7 @@ pub(super) fn is_public(key: &Key) -> bool {
             | KeyKind::X25519Public
             | KeyKind::MlKemPublic(_)
             | KeyKind::MlDsaPublic(_)
+            | KeyKind::SlhDsaPublic(_)
     )
 }
 
@@ -162,6 +163,7 @@ pub(crate) fn kind(kind: KeyKind) -> String {
         KeyKind::X25519Private | KeyKind::X25519Public => "x25519".into(),
         KeyKind::MlKemPrivate(set) | KeyKind::MlKemPublic(set) => set.to_string(),
         KeyKind::MlDsaPrivate(set) | KeyKind::MlDsaPublic(set) => set.to_string(),
+        KeyKind::SlhDsaPrivate(set) | KeyKind::SlhDsaPublic(set) => set.to_string(),
         other => format!("{other:?}"),
     }
 }

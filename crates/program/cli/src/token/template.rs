@@ -36,7 +36,7 @@ impl ObjectTemplate {
         let uses: &[A] = match key.kind() {
             KeyKind::RsaPrivate(_) => &[A::SIGN, A::DECRYPT],
             KeyKind::EcPrivate(_) => &[A::SIGN, A::DERIVE],
-            KeyKind::Ed25519Private | KeyKind::MlDsaPrivate(_) => &[A::SIGN],
+            KeyKind::Ed25519Private | KeyKind::MlDsaPrivate(_) | KeyKind::SlhDsaPrivate(_) => &[A::SIGN],
             KeyKind::X25519Private => &[A::DERIVE],
             KeyKind::MlKemPrivate(_) => &[A::DECAPSULATE],
             _ => return None,
@@ -50,7 +50,10 @@ impl ObjectTemplate {
         template.flag(A::PRIVATE, false);
         let uses: &[A] = match key.kind() {
             KeyKind::RsaPrivate(_) => &[A::VERIFY, A::ENCRYPT],
-            KeyKind::EcPrivate(_) | KeyKind::Ed25519Private | KeyKind::MlDsaPrivate(_) => &[A::VERIFY],
+            KeyKind::EcPrivate(_)
+            | KeyKind::Ed25519Private
+            | KeyKind::MlDsaPrivate(_)
+            | KeyKind::SlhDsaPrivate(_) => &[A::VERIFY],
             KeyKind::MlKemPrivate(_) => &[A::ENCAPSULATE],
             // An agreement uses the private key, and gets the other public key as bytes.
             KeyKind::X25519Private => &[],
