@@ -72,7 +72,11 @@ fn private_object(shown: &ShownKey<'_>, subject: Option<&[u8]>) -> NewShownObjec
     };
     let can_sign = matches!(
         key_type,
-        KeyTypeNumber::RSA | KeyTypeNumber::EC | KeyTypeNumber::EC_EDWARDS | KeyTypeNumber::ML_DSA
+        KeyTypeNumber::RSA
+            | KeyTypeNumber::EC
+            | KeyTypeNumber::EC_EDWARDS
+            | KeyTypeNumber::ML_DSA
+            | KeyTypeNumber::SLH_DSA
     );
     let can_derive = matches!(key_type, KeyTypeNumber::EC | KeyTypeNumber::EC_MONTGOMERY);
     let attributes = &mut object.attributes;
@@ -218,6 +222,7 @@ fn is_private(key: &Key) -> bool {
             | KeyKind::X25519Private
             | KeyKind::MlKemPrivate(_)
             | KeyKind::MlDsaPrivate(_)
+            | KeyKind::SlhDsaPrivate(_)
     )
 }
 

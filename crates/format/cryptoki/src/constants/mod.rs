@@ -142,4 +142,28 @@ pub mod parameter_values {
     pub const CKP_ML_DSA_65: u64 = 2;
     /// `CKP_ML_DSA_87`.
     pub const CKP_ML_DSA_87: u64 = 3;
+    /// `CKP_SLH_DSA_SHA2_128S`.
+    pub const CKP_SLH_DSA_SHA2_128S: u64 = 1;
+    /// `CKP_SLH_DSA_SHAKE_128S`.
+    pub const CKP_SLH_DSA_SHAKE_128S: u64 = 2;
+    /// `CKP_SLH_DSA_SHA2_128F`.
+    pub const CKP_SLH_DSA_SHA2_128F: u64 = 3;
+    /// `CKP_SLH_DSA_SHAKE_128F`.
+    pub const CKP_SLH_DSA_SHAKE_128F: u64 = 4;
+    /// `CKP_SLH_DSA_SHA2_192S`.
+    pub const CKP_SLH_DSA_SHA2_192S: u64 = 5;
+    /// `CKP_SLH_DSA_SHAKE_192S`.
+    pub const CKP_SLH_DSA_SHAKE_192S: u64 = 6;
+    /// `CKP_SLH_DSA_SHA2_192F`.
+    pub const CKP_SLH_DSA_SHA2_192F: u64 = 7;
+    /// `CKP_SLH_DSA_SHAKE_192F`.
+    pub const CKP_SLH_DSA_SHAKE_192F: u64 = 8;
+    /// `CKP_SLH_DSA_SHA2_256S`.
+    pub const CKP_SLH_DSA_SHA2_256S: u64 = 9;
+    /// `CKP_SLH_DSA_SHAKE_256S`.
+    pub const CKP_SLH_DSA_SHAKE_256S: u64 = 10;
+    /// `CKP_SLH_DSA_SHA2_256F`.
+    pub const CKP_SLH_DSA_SHA2_256F: u64 = 11;
+    /// `CKP_SLH_DSA_SHAKE_256F`.
+    pub const CKP_SLH_DSA_SHAKE_256F: u64 = 12;
 }

@@ -37,16 +37,23 @@ numbers! {
     EC_MONTGOMERY: CKK_EC_MONTGOMERY = 0x41,
     ML_KEM: CKK_ML_KEM = 0x49,
     ML_DSA: CKK_ML_DSA = 0x4a,
+    SLH_DSA: CKK_SLH_DSA = 0x4b,
 }
 
 impl KeyTypeNumber {
     /// True for the types of key pairs.
     pub(crate) fn is_asymmetric(self) -> bool {
-        matches!(self, Self::RSA | Self::EC | Self::EC_EDWARDS | Self::EC_MONTGOMERY) || self.is_lattice()
+        matches!(self, Self::RSA | Self::EC | Self::EC_EDWARDS | Self::EC_MONTGOMERY)
+            || self.has_parameter_set()
     }
 
     /// True for the types whose keys have a `CKA_PARAMETER_SET`.
-    pub(crate) fn is_lattice(self) -> bool {
+    pub(crate) fn has_parameter_set(self) -> bool {
+        matches!(self, Self::ML_KEM | Self::ML_DSA | Self::SLH_DSA)
+    }
+
+    /// True for the types whose private keys may have a `CKA_SEED`.
+    pub(crate) fn may_have_seed(self) -> bool {
         matches!(self, Self::ML_KEM | Self::ML_DSA)
     }
 }

@@ -59,6 +59,24 @@ fn parameter_sets_and_hedges_have_the_values_of_the_standard_header() {
     let dsa = [value::CKP_ML_DSA_44, value::CKP_ML_DSA_65, value::CKP_ML_DSA_87];
     let dsa_header = [cryptoki_sys::CKP_ML_DSA_44, cryptoki_sys::CKP_ML_DSA_65, cryptoki_sys::CKP_ML_DSA_87];
     assert_eq!(dsa, dsa_header);
+    let slh = [
+        (value::CKP_SLH_DSA_SHA2_128S, cryptoki_sys::CKP_SLH_DSA_SHA2_128S),
+        (value::CKP_SLH_DSA_SHAKE_128S, cryptoki_sys::CKP_SLH_DSA_SHAKE_128S),
+        (value::CKP_SLH_DSA_SHA2_128F, cryptoki_sys::CKP_SLH_DSA_SHA2_128F),
+        (value::CKP_SLH_DSA_SHAKE_128F, cryptoki_sys::CKP_SLH_DSA_SHAKE_128F),
+        (value::CKP_SLH_DSA_SHA2_192S, cryptoki_sys::CKP_SLH_DSA_SHA2_192S),
+        (value::CKP_SLH_DSA_SHAKE_192S, cryptoki_sys::CKP_SLH_DSA_SHAKE_192S),
+        (value::CKP_SLH_DSA_SHA2_192F, cryptoki_sys::CKP_SLH_DSA_SHA2_192F),
+        (value::CKP_SLH_DSA_SHAKE_192F, cryptoki_sys::CKP_SLH_DSA_SHAKE_192F),
+        (value::CKP_SLH_DSA_SHA2_256S, cryptoki_sys::CKP_SLH_DSA_SHA2_256S),
+        (value::CKP_SLH_DSA_SHAKE_256S, cryptoki_sys::CKP_SLH_DSA_SHAKE_256S),
+        (value::CKP_SLH_DSA_SHA2_256F, cryptoki_sys::CKP_SLH_DSA_SHA2_256F),
+        (value::CKP_SLH_DSA_SHAKE_256F, cryptoki_sys::CKP_SLH_DSA_SHAKE_256F),
+    ];
+    assert!(slh.iter().all(|(ours, header)| ours == header));
+    assert_eq!(MechanismType::HASH_SLH_DSA_SHAKE256.0, cryptoki_sys::CKM_HASH_SLH_DSA_SHAKE256);
+    assert_eq!(MechanismType::HASH_SLH_DSA.0, cryptoki_sys::CKM_HASH_SLH_DSA);
+    assert_eq!(KeyTypeNumber::SLH_DSA.0, cryptoki_sys::CKK_SLH_DSA);
     assert_eq!(value::CKH_HEDGE_PREFERRED, cryptoki_sys::CKH_HEDGE_PREFERRED);
     assert_eq!(value::CKH_HEDGE_REQUIRED, cryptoki_sys::CKH_HEDGE_REQUIRED);
     assert_eq!(value::CKH_DETERMINISTIC_REQUIRED, cryptoki_sys::CKH_DETERMINISTIC_REQUIRED);

@@ -206,7 +206,7 @@ pub(super) fn expect(template: &mut AttributeSet, kind: A, value: u64) -> Result
 
 /// Returns the key pair that the template of its public key describes.
 fn wanted_pair(public: &AttributeSet, key_type: KeyTypeNumber) -> Result<NewKey, ReturnCode> {
-    if key_type.is_lattice() {
+    if key_type.has_parameter_set() {
         return ParameterSet::read(key_type, public.number(A::PARAMETER_SET)).map(NewKey::from);
     }
     let curve = wanted_curve(public, key_type)?;

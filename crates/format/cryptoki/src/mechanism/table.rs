@@ -37,6 +37,10 @@ pub(crate) enum MechanismFamily {
     MlDsa,
     /// HashML-DSA: `None` if the caller gives the digest, which the parameter names.
     HashMlDsa(Option<PreHash>),
+    /// SLH-DSA over the message itself.
+    SlhDsa,
+    /// HashSLH-DSA: `None` as for HashML-DSA.
+    HashSlhDsa(Option<PreHash>),
     MlKem,
     Digest(DigestAlg),
     /// SHA-3, which no engine has a shape for.
@@ -106,6 +110,7 @@ impl MechanismFamily {
             Self::Ecdsa(_) => key == KeyTypeNumber::EC,
             Self::Eddsa => key == KeyTypeNumber::EC_EDWARDS,
             Self::MlDsa | Self::HashMlDsa(_) => key == KeyTypeNumber::ML_DSA,
+            Self::SlhDsa | Self::HashSlhDsa(_) => key == KeyTypeNumber::SLH_DSA,
             Self::MlKem => key == KeyTypeNumber::ML_KEM,
             Self::Ecdh => key == KeyTypeNumber::EC || key == KeyTypeNumber::EC_MONTGOMERY,
             Self::Hmac { alg, .. } => key == KeyTypeNumber::GENERIC_SECRET || Some(key) == hmac_key_type(alg),
@@ -162,6 +167,7 @@ const FIXED: (u64, u64) = (255, 255);
 /// Bytes of the public key.
 const ML_KEM: (u64, u64) = (800, 1568);
 const ML_DSA: (u64, u64) = (1312, 2592);
+const SLH_DSA: (u64, u64) = (32, 64);
 /// Bytes.
 const AES: (u64, u64) = (16, 32);
 const SECRET: (u64, u64) = (1, 65_535);
@@ -181,6 +187,10 @@ const fn ecdsa(kind: MechanismType, alg: DigestAlg) -> MechanismFacts {
 
 const fn hash_ml_dsa(kind: MechanismType, digest: PreHash) -> MechanismFacts {
     row(kind, ML_DSA, SIGN, ParameterForm::OptionalSignContext, MechanismFamily::HashMlDsa(Some(digest)))
+}
+
+const fn hash_slh_dsa(kind: MechanismType, digest: PreHash) -> MechanismFacts {
+    row(kind, SLH_DSA, SIGN, ParameterForm::OptionalSignContext, MechanismFamily::HashSlhDsa(Some(digest)))
 }
 
 const fn digest(kind: MechanismType, alg: DigestAlg) -> MechanismFacts {
@@ -282,6 +292,25 @@ const MECHANISMS: &[MechanismFacts] = &[
     hash_ml_dsa(MechanismType::HASH_ML_DSA_SHA3_512, PreHash::Sha3_512),
     hash_ml_dsa(MechanismType::HASH_ML_DSA_SHAKE128, PreHash::Shake128),
     hash_ml_dsa(MechanismType::HASH_ML_DSA_SHAKE256, PreHash::Shake256),
+    pair(MechanismType::SLH_DSA_KEY_PAIR_GEN, SLH_DSA, 0, KeyTypeNumber::SLH_DSA),
+    row(MechanismType::SLH_DSA, SLH_DSA, SIGN, ParameterForm::OptionalSignContext, MechanismFamily::SlhDsa),
+    row(
+        MechanismType::HASH_SLH_DSA,
+        SLH_DSA,
+        SIGN,
+        ParameterForm::HashSignContext,
+        MechanismFamily::HashSlhDsa(None),
+    ),
+    hash_slh_dsa(MechanismType::HASH_SLH_DSA_SHA224, PreHash::Sha224),
+    hash_slh_dsa(MechanismType::HASH_SLH_DSA_SHA256, PreHash::Sha256),
+    hash_slh_dsa(MechanismType::HASH_SLH_DSA_SHA384, PreHash::Sha384),
+    hash_slh_dsa(MechanismType::HASH_SLH_DSA_SHA512, PreHash::Sha512),
+    hash_slh_dsa(MechanismType::HASH_SLH_DSA_SHA3_224, PreHash::Sha3_224),
+    hash_slh_dsa(MechanismType::HASH_SLH_DSA_SHA3_256, PreHash::Sha3_256),
+    hash_slh_dsa(MechanismType::HASH_SLH_DSA_SHA3_384, PreHash::Sha3_384),
+    hash_slh_dsa(MechanismType::HASH_SLH_DSA_SHA3_512, PreHash::Sha3_512),
+    hash_slh_dsa(MechanismType::HASH_SLH_DSA_SHAKE128, PreHash::Shake128),
+    hash_slh_dsa(MechanismType::HASH_SLH_DSA_SHAKE256, PreHash::Shake256),
     digest(MechanismType::SHA_1, DigestAlg::Sha1),
     digest(MechanismType::SHA224, DigestAlg::Sha224),
     digest(MechanismType::SHA256, DigestAlg::Sha256),

@@ -185,7 +185,9 @@ fn is_sensible(key_type: Option<KeyTypeNumber>, kind: A) -> bool {
     match key_type {
         // No mechanism of the table recovers messages.
         _ if matches!(kind, A::SIGN_RECOVER | A::VERIFY_RECOVER) => false,
-        Some(KeyTypeNumber::EC | KeyTypeNumber::EC_EDWARDS | KeyTypeNumber::ML_DSA) => {
+        Some(
+            KeyTypeNumber::EC | KeyTypeNumber::EC_EDWARDS | KeyTypeNumber::ML_DSA | KeyTypeNumber::SLH_DSA,
+        ) => {
             matches!(kind, A::SIGN | A::VERIFY)
         }
         Some(KeyTypeNumber::EC_MONTGOMERY | KeyTypeNumber::ML_KEM) => false,

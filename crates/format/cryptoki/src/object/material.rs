@@ -9,7 +9,7 @@ use zeroize::Zeroizing;
 
 use super::der::{NamedCurve, wrap_octets};
 use super::fault::from_key_error;
-use super::lattice::{self, ParameterSet};
+use super::parameter_set::{self, ParameterSet};
 use crate::attribute::{AttributeSet, AttributeValue};
 use crate::constants::{AttributeType as A, KeyTypeNumber, ObjectClass, ReturnCode};
 use crate::token::ObjectContent;
@@ -52,13 +52,13 @@ pub(crate) fn key_from_values(
             rsa::public(need(A::MODULUS)?, need(A::PUBLIC_EXPONENT)?).map_err(from_key_error)
         }
         (ObjectClass::PRIVATE_KEY, KeyTypeNumber::RSA) => rsa_private(find),
-        (ObjectClass::PUBLIC_KEY | ObjectClass::PRIVATE_KEY, key_type) if key_type.is_lattice() => {
+        (ObjectClass::PUBLIC_KEY | ObjectClass::PRIVATE_KEY, key_type) if key_type.has_parameter_set() => {
             let number = sets.iter().find_map(|set| set.number(A::PARAMETER_SET));
             let set = ParameterSet::read(key_type, number)?;
             if class == ObjectClass::PUBLIC_KEY {
                 set.import_public(need(A::VALUE)?)
             } else {
-                lattice_private(set, find(A::SEED), find(A::VALUE))
+                seeded_private(set, find(A::SEED), find(A::VALUE))
             }
         }
         (ObjectClass::PUBLIC_KEY | ObjectClass::PRIVATE_KEY, _) => {
@@ -98,14 +98,14 @@ fn rsa_private<'a>(find: impl Fn(A) -> Option<&'a [u8]>) -> Result<Key, ReturnCo
 }
 
 /// Makes a private key of its seed, its expanded form, or both, which must agree.
-fn lattice_private(set: ParameterSet, seed: Option<&[u8]>, value: Option<&[u8]>) -> Result<Key, ReturnCode> {
+fn seeded_private(set: ParameterSet, seed: Option<&[u8]>, value: Option<&[u8]>) -> Result<Key, ReturnCode> {
     let Some(seed) = seed else {
-        return set.import_expanded(value.ok_or(ReturnCode::TemplateIncomplete)?);
+        return set.import_value(value.ok_or(ReturnCode::TemplateIncomplete)?);
     };
     let key = set.import_seed(seed)?;
     match value {
         // The comparison of secret bytes takes the same time for all values.
-        Some(value) if lattice::expanded_form(&key)? != SecretBytes::from(value) => {
+        Some(value) if parameter_set::expanded_form(&key)? != SecretBytes::from(value) => {
             Err(ReturnCode::AttributeValueInvalid)
         }
         _ => Ok(key),
@@ -200,7 +200,7 @@ pub fn public_values(key: &Key, class: ObjectClass) -> AttributeSet {
     }
     if let Some(number) = ParameterSet::from_key(key).and_then(ParameterSet::number) {
         values.set(A::PARAMETER_SET, number);
-        if let (true, Some(public)) = (is_public, lattice::public_value(key)) {
+        if let (true, Some(public)) = (is_public, parameter_set::public_value(key)) {
             values.set(A::VALUE, public);
         }
     }
@@ -255,7 +255,7 @@ pub(crate) fn secret_value(key: &Key, kind: A) -> Result<Cow<'_, SecretBytes>, R
     }
     match (key.parts(), kind) {
         (Some(KeyParts::MlKemPrivate(_) | KeyParts::MlDsaPrivate(_)), A::VALUE) => {
-            lattice::expanded_form(key).map(Cow::Owned)
+            parameter_set::expanded_form(key).map(Cow::Owned)
         }
         (Some(KeyParts::MlKemPrivate(_) | KeyParts::MlDsaPrivate(_)), A::SEED) => {
             Err(ReturnCode::AttributeTypeInvalid)
@@ -273,6 +273,7 @@ fn kept_value(key: &Key, kind: A) -> Option<&SecretBytes> {
         (KeyParts::X25519Private(parts), A::VALUE) => Some(&parts.scalar),
         (KeyParts::MlKemPrivate(parts), _) => lattice_value(&parts.private, kind),
         (KeyParts::MlDsaPrivate(parts), _) => lattice_value(&parts.private, kind),
+        (KeyParts::SlhDsaPrivate(_, value), A::VALUE) => Some(value),
         (KeyParts::RsaPrivate(parts), _) => match kind {
             A::PRIVATE_EXPONENT => Some(&parts.d),
             A::PRIME_1 => Some(&parts.p),
@@ -298,8 +299,8 @@ pub(crate) fn asymmetric_type(key: &Key) -> Option<KeyTypeNumber> {
     match key.kind() {
         KeyKind::RsaPrivate(_) | KeyKind::RsaPublic(_) => Some(KeyTypeNumber::RSA),
         _ => {
-            let lattice = ParameterSet::from_key(key).map(ParameterSet::key_type);
-            lattice.or_else(|| NamedCurve::from_key(key).map(NamedCurve::key_type))
+            let with_set = ParameterSet::from_key(key).map(ParameterSet::key_type);
+            with_set.or_else(|| NamedCurve::from_key(key).map(NamedCurve::key_type))
         }
     }
 }

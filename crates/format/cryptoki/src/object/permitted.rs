@@ -41,7 +41,7 @@ pub(crate) fn is_secret_kind(class: ObjectClass, key_type: Option<KeyTypeNumber>
             kind,
             A::PRIVATE_EXPONENT | A::PRIME_1 | A::PRIME_2 | A::EXPONENT_1 | A::EXPONENT_2 | A::COEFFICIENT
         ),
-        ObjectClass::PRIVATE_KEY if key_type.is_some_and(KeyTypeNumber::is_lattice) => {
+        ObjectClass::PRIVATE_KEY if key_type.is_some_and(KeyTypeNumber::may_have_seed) => {
             matches!(kind, A::VALUE | A::SEED)
         }
         ObjectClass::PRIVATE_KEY => kind == A::VALUE,
@@ -157,7 +157,7 @@ fn public(key_type: KeyTypeNumber, kind: A) -> Option<SettingRule> {
         // Creation from values computes it, and accepts the right number.
         (KeyTypeNumber::RSA, A::MODULUS_BITS) => SettingRule::Birth,
         (KeyTypeNumber::RSA, _) => return None,
-        (KeyTypeNumber::ML_KEM | KeyTypeNumber::ML_DSA, kind) => match kind {
+        (key_type, kind) if key_type.has_parameter_set() => match kind {
             A::PARAMETER_SET => SettingRule::Birth,
             A::VALUE => SettingRule::Values,
             _ => return None,
@@ -176,8 +176,8 @@ fn private(key_type: KeyTypeNumber, kind: A) -> Option<SettingRule> {
         (KeyTypeNumber::RSA, A::MODULUS | A::PUBLIC_EXPONENT) => SettingRule::Values,
         (KeyTypeNumber::RSA, _) => return None,
         // Not for generated keys: the template of the public key has the curve or the parameter set of a pair.
-        (KeyTypeNumber::ML_KEM | KeyTypeNumber::ML_DSA, A::PARAMETER_SET) => SettingRule::Values,
-        (KeyTypeNumber::ML_KEM | KeyTypeNumber::ML_DSA, _) => return None,
+        (key_type, A::PARAMETER_SET) if key_type.has_parameter_set() => SettingRule::Values,
+        (key_type, _) if key_type.has_parameter_set() => return None,
         (_, A::EC_PARAMS) => SettingRule::Values,
         _ => return None,
     })

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use oarlock::keys::{KeyError, generate};
-use oarlock::{Curve, Key, MlDsaSet, MlKemSet};
+use oarlock::{Curve, Key, MlDsaSet, MlKemSet, SlhDsaSet};
 
 use crate::constants::{KeyTypeNumber, ReturnCode};
 use crate::deep_stack::on_deep_stack;
@@ -22,6 +22,7 @@ pub(crate) enum NewKey {
     X25519,
     MlKem(MlKemSet),
     MlDsa(MlDsaSet),
+    SlhDsa(SlhDsaSet),
 }
 
 impl From<ParameterSet> for NewKey {
@@ -29,6 +30,7 @@ impl From<ParameterSet> for NewKey {
         match set {
             ParameterSet::MlKem(set) => Self::MlKem(set),
             ParameterSet::MlDsa(set) => Self::MlDsa(set),
+            ParameterSet::SlhDsa(set) => Self::SlhDsa(set),
         }
     }
 }
@@ -91,6 +93,7 @@ impl NewKey {
             Self::X25519 => generate::x25519(),
             Self::MlKem(set) => on_deep_stack(|| generate::ml_kem(set))?,
             Self::MlDsa(set) => on_deep_stack(|| generate::ml_dsa(set))?,
+            Self::SlhDsa(set) => on_deep_stack(|| generate::slh_dsa(set))?,
         };
         generated.map_err(from_key_error)
     }
@@ -100,6 +103,8 @@ impl NewKey {
         match self {
             // The search for primes takes about 80 ms for 2048 bits, and 16 times as long for twice as many.
             Self::Rsa { bits } => Duration::from_millis(5) * u32::from(bits / 1024).pow(4),
+            // A hash takes up to 0.4 us.
+            Self::SlhDsa(set) => Duration::from_nanos(400 * set.root_hashes() as u64),
             _ => Duration::from_micros(50),
         }
     }

@@ -272,9 +272,13 @@ impl SignatureMethod {
             }
             (MechanismFamily::Ecdsa(hashed_by), MechanismParameters::None) => Self::ecdsa(key, hashed_by),
             (MechanismFamily::Eddsa, parameters) => Self::eddsa(parameters),
-            (MechanismFamily::MlDsa | MechanismFamily::HashMlDsa(_), parameters) => {
-                Self::ml_dsa(key, family, parameters)
-            }
+            (
+                MechanismFamily::MlDsa
+                | MechanismFamily::HashMlDsa(_)
+                | MechanismFamily::SlhDsa
+                | MechanismFamily::HashSlhDsa(_),
+                parameters,
+            ) => Self::with_context(key, family, parameters),
             (MechanismFamily::Hmac { alg, is_general }, parameters) => {
                 MacRule::hmac(alg, is_general, parameters).map(Self::Mac)
             }
@@ -373,50 +377,64 @@ impl SignatureMethod {
         })
     }
 
-    fn ml_dsa(
+    /// Reads the parameter of ML-DSA and SLH-DSA, which both have a context, a hedge and, for a digest that the caller
+    /// gives, its name. PKCS#11 3.2 6.67.5 and 6.69.5.
+    fn with_context(
         key: &Key,
         family: MechanismFamily,
         parameters: &MechanismParameters<'_>,
     ) -> Result<Self, ReturnCode> {
         let invalid = ReturnCode::MechanismParamInvalid;
-        let (set, is_signing) = match key.kind() {
-            KeyKind::MlDsaPrivate(set) => (set, true),
-            KeyKind::MlDsaPublic(set) => (set, false),
-            _ => return Err(ReturnCode::KeyTypeInconsistent),
-        };
-        let (variant, input, hedge, context) = match (family, *parameters) {
+        let (pre_hash, input, hedge, context) = match (family, *parameters) {
             (
-                MechanismFamily::HashMlDsa(None),
+                MechanismFamily::HashMlDsa(None) | MechanismFamily::HashSlhDsa(None),
                 MechanismParameters::HashSignContext { hedge, context, hash },
             ) => {
                 let digest = pre_hash_of(hash)?;
-                (MlDsaVariant::PreHash(digest), SignatureInput::Digest(digest.output_len()), hedge, context)
+                (Some(digest), SignatureInput::Digest(digest.output_len()), hedge, context)
             }
-            (MechanismFamily::HashMlDsa(None), _) => return Err(invalid),
+            (MechanismFamily::HashMlDsa(None) | MechanismFamily::HashSlhDsa(None), _) => return Err(invalid),
             (family, parameters) => {
                 let (hedge, context) = match parameters {
                     MechanismParameters::None => (value::CKH_HEDGE_PREFERRED, &[][..]),
                     MechanismParameters::SignContext { hedge, context } => (hedge, context),
                     _ => return Err(invalid),
                 };
-                let (variant, input) = match family {
-                    MechanismFamily::HashMlDsa(Some(digest)) => {
-                        (MlDsaVariant::PreHash(digest), SignatureInput::PreHash(digest))
-                    }
-                    _ => (MlDsaVariant::Pure, SignatureInput::Whole { max: usize::MAX }),
+                let pre_hash = match family {
+                    MechanismFamily::HashMlDsa(pre_hash) | MechanismFamily::HashSlhDsa(pre_hash) => pre_hash,
+                    _ => None,
                 };
-                (variant, input, hedge, context)
+                let whole = SignatureInput::Whole { max: usize::MAX };
+                (pre_hash, pre_hash.map_or(whole, SignatureInput::PreHash), hedge, context)
             }
         };
+        Self::of_key(key, pre_hash, input, hedge, context)
+    }
+
+    fn of_key(
+        key: &Key,
+        pre_hash: Option<PreHash>,
+        input: SignatureInput,
+        hedge: u64,
+        context: &[u8],
+    ) -> Result<Self, ReturnCode> {
+        // SLH-DSA has the same limit.
         if context.len() > MlDsaSet::MAX_CONTEXT_LEN {
-            return Err(invalid);
+            return Err(ReturnCode::MechanismParamInvalid);
         }
-        Ok(Self::Job {
-            sign: SigningScheme::ml_dsa(set, variant, nonce_rule(hedge, is_signing)?).into(),
-            verify: VerifyingScheme::ml_dsa(set, variant).into(),
-            input,
-            len: set.signature_len(),
-        })
+        let is_signing = matches!(key.kind(), KeyKind::MlDsaPrivate(_) | KeyKind::SlhDsaPrivate(_));
+        let nonce = nonce_rule(hedge, is_signing)?;
+        let (sign, len) = match key.kind() {
+            KeyKind::MlDsaPrivate(set) | KeyKind::MlDsaPublic(set) => {
+                let variant = pre_hash.map_or(MlDsaVariant::Pure, MlDsaVariant::PreHash);
+                (SigningScheme::ml_dsa(set, variant, nonce), set.signature_len())
+            }
+            KeyKind::SlhDsaPrivate(set) | KeyKind::SlhDsaPublic(set) => {
+                (SigningScheme::slh_dsa(set, pre_hash, nonce), set.signature_len())
+            }
+            _ => return Err(ReturnCode::KeyTypeInconsistent),
+        };
+        Ok(Self::Job { sign: sign.into(), verify: sign.verifying().into(), input, len })
     }
 }
 

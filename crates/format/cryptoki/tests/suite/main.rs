@@ -5,6 +5,7 @@
 //! | `sessions` | sessions, logins and lockouts |
 //! | `laws` | laws of attributes and templates |
 //! | `keys` | generation, wrapping, unwrapping and derivation of keys |
+//! | `hash_based` | keys of SLH-DSA: their values and signatures |
 //! | `held` | keys that a server holds |
 //! | `finds` | searches, and tokens that another process changes |
 //! | `writes` | writes by one thread while others search and use objects |
@@ -28,6 +29,7 @@ mod ciphers;
 mod common;
 mod encapsulation;
 mod finds;
+mod hash_based;
 mod held;
 mod keys;
 mod lattice;
