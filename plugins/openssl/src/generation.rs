@@ -94,6 +94,8 @@ impl KeyGeneration {
         match self.family {
             KeyFamily::MlKem(_) => Some(MlKemSet::SEED_LEN),
             KeyFamily::MlDsa(_) => Some(MlDsaSet::SEED_LEN),
+            // SK.seed, SK.prf and PK.seed.
+            KeyFamily::SlhDsa(set) => Some(3 * set.n()),
             _ => None,
         }
     }
@@ -195,18 +197,20 @@ impl KeyGeneration {
             KeyFamily::Ec => generate::ec(self.curve.ok_or_else(no_curve)?)?,
             KeyFamily::Ed25519 => generate::ed25519()?,
             KeyFamily::X25519 => generate::x25519()?,
-            KeyFamily::MlKem(_) | KeyFamily::MlDsa(_) => self.generate_lattice()?,
+            KeyFamily::MlKem(_) | KeyFamily::MlDsa(_) | KeyFamily::SlhDsa(_) => self.generate_seeded()?,
         };
         Ok(ProviderKey::new(&self.provider, self.family, Some(key)))
     }
 
-    fn generate_lattice(&self) -> Result<Key, ProviderError> {
+    fn generate_seeded(&self) -> Result<Key, ProviderError> {
         let (family, seed) = (self.family, self.seed.as_deref());
         let made = self.provider.off_fibre(|| match (family, seed) {
             (KeyFamily::MlKem(set), None) => Some(generate::ml_kem(set)),
             (KeyFamily::MlKem(set), Some(seed)) => Some(raw::ml_kem_seed(set, seed)),
             (KeyFamily::MlDsa(set), None) => Some(generate::ml_dsa(set)),
             (KeyFamily::MlDsa(set), Some(seed)) => Some(raw::ml_dsa_seed(set, seed)),
+            (KeyFamily::SlhDsa(set), None) => Some(generate::slh_dsa(set)),
+            (KeyFamily::SlhDsa(set), Some(seed)) => Some(raw::slh_dsa_seeds(set, seed)),
             _ => None,
         })?;
         Ok(made.ok_or(ProviderError::NoKey)??)

@@ -9,9 +9,9 @@ use std::sync::{Arc, PoisonError, RwLock};
 use oarlock::Key;
 use oarlock::engine_api::{KeyParts, LatticePrivate, RsaPrivateParts};
 use oarlock::keys::{self, raw, rsa};
-use oarlock::{Curve, KeyKind, MlDsaSet, MlKemSet, SecretBytes};
+use oarlock::{Curve, KeyKind, MlDsaSet, MlKemSet, SecretBytes, SlhDsaSet};
 
-use self::import::{import_ec, import_edwards, import_ml_dsa, import_ml_kem, import_rsa};
+use self::import::{import_ec, import_edwards, import_ml_dsa, import_ml_kem, import_rsa, import_slh_dsa};
 use self::sizes::KeySizes;
 use crate::error::ProviderError;
 use crate::ffi::libcrypto::fallback::FallbackKey;
@@ -29,6 +29,7 @@ pub(crate) enum KeyFamily {
     X25519,
     MlKem(MlKemSet),
     MlDsa(MlDsaSet),
+    SlhDsa(SlhDsaSet),
 }
 
 impl KeyFamily {
@@ -41,6 +42,7 @@ impl KeyFamily {
             KeyKind::X25519Private | KeyKind::X25519Public => Self::X25519,
             KeyKind::MlKemPrivate(set) | KeyKind::MlKemPublic(set) => Self::MlKem(set),
             KeyKind::MlDsaPrivate(set) | KeyKind::MlDsaPublic(set) => Self::MlDsa(set),
+            KeyKind::SlhDsaPrivate(set) | KeyKind::SlhDsaPublic(set) => Self::SlhDsa(set),
             _ => return None,
         })
     }
@@ -58,11 +60,17 @@ impl KeyFamily {
             Self::MlDsa(MlDsaSet::MlDsa44) => "ML-DSA-44",
             Self::MlDsa(MlDsaSet::MlDsa65) => "ML-DSA-65",
             Self::MlDsa(_) => "ML-DSA-87",
+            Self::SlhDsa(set) => set.standard_name(),
         }
     }
 
-    /// Returns the object identifier of keys and signatures, in DER with tag and length, for ML-KEM and ML-DSA. RFC
-    /// 9935 section 3, RFC 9881 section 3.
+    /// True for ML-DSA and SLH-DSA, which sign whole messages with a context.
+    pub(crate) fn signs_messages(self) -> bool {
+        matches!(self, Self::MlDsa(_) | Self::SlhDsa(_))
+    }
+
+    /// Returns the object identifier of keys and signatures, in DER with tag and length, for ML-KEM, ML-DSA and
+    /// SLH-DSA. RFC 9935 section 3, RFC 9881 section 3, RFC 9909 section 3.
     pub(crate) fn oid(self) -> Option<&'static [u8]> {
         Some(match self {
             Self::MlKem(MlKemSet::MlKem512) => b"\x06\x09\x60\x86\x48\x01\x65\x03\x04\x04\x01",
@@ -71,10 +79,25 @@ impl KeyFamily {
             Self::MlDsa(MlDsaSet::MlDsa44) => b"\x06\x09\x60\x86\x48\x01\x65\x03\x04\x03\x11",
             Self::MlDsa(MlDsaSet::MlDsa65) => b"\x06\x09\x60\x86\x48\x01\x65\x03\x04\x03\x12",
             Self::MlDsa(_) => b"\x06\x09\x60\x86\x48\x01\x65\x03\x04\x03\x13",
+            Self::SlhDsa(set) => {
+                let index = SlhDsaSet::ALL.iter().position(|known| *known == set)?;
+                SLH_DSA_OIDS.get(index)?
+            }
             Self::Rsa | Self::Ec | Self::Ed25519 | Self::X25519 => return None,
         })
     }
 }
+
+/// The object identifiers of SLH-DSA, in the order of [`SlhDsaSet::ALL`]: 2.16.840.1.101.3.4.3.20 to 31.
+const SLH_DSA_OIDS: [[u8; 11]; 12] = {
+    let mut oids = [*b"\x06\x09\x60\x86\x48\x01\x65\x03\x04\x03\x14"; 12];
+    let mut index = 0;
+    while index < oids.len() {
+        oids[index][10] += index as u8;
+        index += 1;
+    }
+    oids
+};
 
 /// The attributes of EC keys that only the fallback keeps: they change encodings and no operation.
 const ATTRIBUTES: [&CStr; 5] =
@@ -288,6 +311,7 @@ impl ProviderKey {
             KeyFamily::X25519 => import_edwards(params, selection, raw::x25519_private, raw::x25519_public),
             KeyFamily::MlKem(set) => import_ml_kem(&self.provider, params, selection, set),
             KeyFamily::MlDsa(set) => import_ml_dsa(&self.provider, params, selection, set),
+            KeyFamily::SlhDsa(set) => import_slh_dsa(&self.provider, params, selection, set),
         };
         key.map(KeyContent::Key)
     }
@@ -381,6 +405,12 @@ impl ProviderKey {
                     made.octets(name::PRIVATE, self.expanded(&key)?.expose());
                 }
             }
+            KeyFamily::SlhDsa(_) => {
+                made.octets(name::PUBLIC, key.slh_dsa_public()?.1);
+                if let Some(KeyParts::SlhDsaPrivate(_, private)) = private {
+                    made.octets(name::PRIVATE, private.expose());
+                }
+            }
         }
         Some(made)
     }
@@ -404,6 +434,7 @@ impl ProviderKey {
                     KeyFamily::X25519 => KeyKind::X25519Public,
                     KeyFamily::MlKem(set) => KeyKind::MlKemPublic(set),
                     KeyFamily::MlDsa(set) => KeyKind::MlDsaPublic(set),
+                    KeyFamily::SlhDsa(set) => KeyKind::SlhDsaPublic(set),
                     KeyFamily::Rsa | KeyFamily::Ec => return true,
                 };
                 return KeySizes::of_kind(kind).describe(wanted);
@@ -450,6 +481,10 @@ impl ProviderKey {
                 wanted.text(name::MANDATORY_DIGEST, c"")
                     & key.ml_dsa_public().is_none_or(|(_, public)| wanted.octets(name::PUBLIC, public))
             }
+            KeyFamily::SlhDsa(_) => {
+                wanted.text(name::MANDATORY_DIGEST, c"")
+                    & key.slh_dsa_public().is_none_or(|(_, public)| wanted.octets(name::PUBLIC, public))
+            }
         };
         // OpenSSL reads private numbers as parameters too: `openssl pkey -text`, EVP_PKEY_get_bn_param(3).
         let private = match key.parts() {
@@ -464,6 +499,7 @@ impl ProviderKey {
                     & wanted.integer(name::EXPONENT2, parts.dq.expose())
                     & wanted.integer(name::COEFFICIENT1, parts.qinv.expose())
             }
+            Some(KeyParts::SlhDsaPrivate(_, private)) => wanted.octets(name::PRIVATE, private.expose()),
             Some(parts) if is_private_lattice(parts) => self.describe_private_lattice(&key, wanted),
             _ => true,
         };
@@ -507,7 +543,7 @@ impl ProviderKey {
             KeyFamily::Ed25519 => raw::ed25519_public(bytes)?,
             KeyFamily::Ec => raw::ec_public(self.curve().ok_or(ProviderError::NoKey)?, bytes)?,
             KeyFamily::MlKem(set) => raw::ml_kem_public(set, bytes)?,
-            KeyFamily::Rsa | KeyFamily::MlDsa(_) => {
+            KeyFamily::Rsa | KeyFamily::MlDsa(_) | KeyFamily::SlhDsa(_) => {
                 let what = format!("an encoded public key for {}", self.family.name());
                 return Err(ProviderError::Unsupported { what });
             }
@@ -571,6 +607,7 @@ pub(crate) fn is_private(key: &Key) -> bool {
             | KeyKind::X25519Private
             | KeyKind::MlKemPrivate(_)
             | KeyKind::MlDsaPrivate(_)
+            | KeyKind::SlhDsaPrivate(_)
     )
 }
 
@@ -583,6 +620,7 @@ fn public_half(key: &Key) -> Option<Key> {
         KeyFamily::X25519 => raw::x25519_public(key.x25519_public()?).ok(),
         KeyFamily::MlKem(set) => raw::ml_kem_public(set, lattice_public(key)?).ok(),
         KeyFamily::MlDsa(set) => raw::ml_dsa_public(set, lattice_public(key)?).ok(),
+        KeyFamily::SlhDsa(set) => raw::slh_dsa_public(set, key.slh_dsa_public()?.1).ok(),
     }
 }
 
@@ -660,6 +698,7 @@ mod tests {
             .map(generate::ml_kem)
             .into_iter()
             .chain(MlDsaSet::ALL.map(generate::ml_dsa))
+            .chain([SlhDsaSet::Sha2_128f, SlhDsaSet::Shake192f].map(generate::slh_dsa))
             .map(Result::unwrap);
         for key in made {
             let family = KeyFamily::of_key(&key).unwrap();

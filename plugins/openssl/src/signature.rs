@@ -1,6 +1,6 @@
 //! Signature contexts: digest and padding between initialisation and result.
 
-mod ml_dsa;
+mod message;
 mod scheme;
 
 use std::ffi::{CString, c_int};
@@ -10,7 +10,7 @@ use aws_lc_rs::digest::Context as Hasher;
 use oarlock::{Curve, Job, JobError, Key, KeyKind, MlDsaSet, NonceRule};
 use zeroize::Zeroizing;
 
-use self::ml_dsa::MlDsaSettings;
+use self::message::MessageSettings;
 use self::scheme::SignInput;
 use crate::der;
 use crate::digest::NamedDigest;
@@ -54,12 +54,12 @@ pub(crate) struct SignatureContext {
     operation: c_int,
     key: Option<Key>,
     hasher: Option<Hasher>,
-    /// The parts of a message of ML-DSA so far, whose scheme hashes it.
+    /// The parts of a message of ML-DSA or SLH-DSA so far, whose scheme hashes it.
     message: Option<Zeroizing<Vec<u8>>>,
     /// True after the first part of a message.
     is_hashing: bool,
     settings: SignatureSettings,
-    ml_dsa: MlDsaSettings,
+    message_settings: MessageSettings,
 }
 
 /// The parameters of a signature context.
@@ -102,7 +102,7 @@ impl SignatureContext {
             hasher: None,
             message: None,
             is_hashing: false,
-            ml_dsa: MlDsaSettings::default(),
+            message_settings: MessageSettings::default(),
             settings: SignatureSettings {
                 digest: None,
                 padding: SignaturePadding::Pkcs1,
@@ -114,18 +114,18 @@ impl SignatureContext {
         }
     }
 
-    /// Begins the operation of this initialisation function, which signs or verifies a digest; for ML-DSA, a message.
+    /// Begins the operation of this initialisation function, which signs or verifies a digest; for ML-DSA and SLH-DSA,
+    /// a message.
     pub(crate) fn init(
         &mut self,
         operation: c_int,
         key: Option<&ProviderKey>,
         params: ParamReader<'_>,
     ) -> Result<(), ProviderError> {
-        if matches!(self.family, KeyFamily::MlDsa(_))
-            && matches!(operation, signature::SIGN_INIT | signature::VERIFY_INIT)
+        if self.family.signs_messages() && matches!(operation, signature::SIGN_INIT | signature::VERIFY_INIT)
         {
             let expected = "a message: EVP_DigestSign, EVP_PKEY_sign_message_init".to_owned();
-            return Err(ProviderError::Parameter { what: "ML-DSA", expected });
+            return Err(ProviderError::Parameter { what: self.family.name(), expected });
         }
         self.set_key(key)?;
         self.operation = operation;
@@ -146,8 +146,8 @@ impl SignatureContext {
         self.operation = operation;
         self.reset();
         let named = digest.filter(|name| !name.is_empty());
-        if matches!(self.family, KeyFamily::Ed25519 | KeyFamily::MlDsa(_)) {
-            // RFC 8032 5.1, RFC 9881 section 3: they sign the message itself.
+        if self.family == KeyFamily::Ed25519 || self.family.signs_messages() {
+            // RFC 8032 5.1, RFC 9881 section 3, RFC 9909 section 3: they sign the message itself.
             if let Some(name) = named {
                 let what = format!("{} with digest {name}", self.family.name());
                 return Err(ProviderError::Unsupported { what });
@@ -166,11 +166,11 @@ impl SignatureContext {
     pub(crate) fn update(&mut self, data: &[u8]) -> Result<(), ProviderError> {
         match (self.family, &mut self.hasher) {
             // One mu cannot come in parts.
-            (KeyFamily::MlDsa(_), _) if self.ml_dsa.takes_mu() => {
+            (family, _) if family.signs_messages() && self.message_settings.takes_mu() => {
                 let expected = "the whole in one call".to_owned();
                 return Err(ProviderError::Parameter { what: "mu", expected });
             }
-            (KeyFamily::MlDsa(_), _) => append(self.message.get_or_insert_default(), data),
+            (family, _) if family.signs_messages() => append(self.message.get_or_insert_default(), data),
             (_, Some(hasher)) => hasher.update(data),
             (_, None) => return Err(ProviderError::NotInitialised),
         }
@@ -186,6 +186,7 @@ impl SignatureContext {
             KeyKind::EcPrivate(Curve::P384) | KeyKind::EcPublic(Curve::P384) => 104,
             KeyKind::EcPrivate(_) | KeyKind::EcPublic(_) => 72,
             KeyKind::MlDsaPrivate(set) | KeyKind::MlDsaPublic(set) => MlDsaSet::signature_len(set),
+            KeyKind::SlhDsaPrivate(set) | KeyKind::SlhDsaPublic(set) => set.signature_len(),
             _ => 64,
         })
     }
@@ -202,7 +203,7 @@ impl SignatureContext {
 
     /// Signs the message that was hashed in parts.
     pub(crate) fn finish(&mut self) -> Result<Zeroizing<Vec<u8>>, ProviderError> {
-        if let KeyFamily::MlDsa(_) = self.family {
+        if self.family.signs_messages() {
             let message = self.message.take().ok_or(ProviderError::NotInitialised)?;
             return self.sign_message(&message);
         }
@@ -222,7 +223,7 @@ impl SignatureContext {
 
     /// Verifies the signature of the message that was hashed in parts.
     pub(crate) fn finish_verify(&mut self, signature: &[u8]) -> Result<bool, ProviderError> {
-        if let KeyFamily::MlDsa(_) = self.family {
+        if self.family.signs_messages() {
             let message = self.message.take().ok_or(ProviderError::NotInitialised)?;
             return self.verify_message(&message, signature);
         }
@@ -232,7 +233,7 @@ impl SignatureContext {
 
     /// Verifies the signature that was set as a parameter.
     pub(crate) fn finish_verify_set(&mut self) -> Result<bool, ProviderError> {
-        let signature = std::mem::take(&mut self.ml_dsa.signature);
+        let signature = std::mem::take(&mut self.message_settings.signature);
         self.finish_verify(&signature)
     }
 
@@ -257,7 +258,7 @@ impl SignatureContext {
 
     fn reset(&mut self) {
         (self.hasher, self.message, self.is_hashing) = (None, None, false);
-        self.ml_dsa.begin();
+        self.message_settings.begin();
     }
 
     fn set_key(&mut self, key: Option<&ProviderKey>) -> Result<(), ProviderError> {
@@ -274,9 +275,9 @@ impl SignatureContext {
         self.key_or_error().map(|_| ())
     }
 
-    /// Returns the context of ML-DSA, which no other scheme has.
+    /// Returns the context of ML-DSA or SLH-DSA, which no other scheme has.
     fn context(&self) -> &[u8] {
-        if let KeyFamily::MlDsa(_) = self.family { self.ml_dsa.context() } else { &[] }
+        if self.family.signs_messages() { self.message_settings.context() } else { &[] }
     }
 
     fn key_or_error(&self) -> Result<&Key, ProviderError> {
@@ -327,7 +328,7 @@ impl OwnContext for SignatureContext {
     fn set(&mut self, params: ParamReader<'_>) -> Result<(), ProviderError> {
         match self.family {
             KeyFamily::Ed25519 => return check_plain_ed25519(params),
-            KeyFamily::MlDsa(_) => return self.ml_dsa.set(params),
+            family if family.signs_messages() => return self.message_settings.set(params),
             _ => {}
         }
         let mut settings = self.settings;
@@ -382,7 +383,7 @@ impl OwnContext for SignatureContext {
         }
         let digest = self.settings.digest.and_then(|digest| digest.canonical.to_str().ok());
         let mut params = match self.family {
-            KeyFamily::MlDsa(_) => self.ml_dsa.to_params(),
+            family if family.signs_messages() => self.message_settings.to_params(),
             family => self.settings.to_params(family),
         };
         let begun = if matches!(self.operation, signature::DIGEST_SIGN_INIT | signature::DIGEST_VERIFY_INIT) {

@@ -1,7 +1,7 @@
 //! Keys from the numbers that another provider exports. None means that this provider does not support the key.
 
 use oarlock::keys::{KeyError, export, raw, rsa};
-use oarlock::{Key, MlDsaSet, MlKemSet, SecretBytes};
+use oarlock::{Key, MlDsaSet, MlKemSet, SecretBytes, SlhDsaSet};
 use zeroize::Zeroizing;
 
 use super::{KeySelection, curve_by_name, name};
@@ -95,6 +95,19 @@ pub(super) fn import_ml_dsa(
         expanded: |bytes: &[u8]| raw::ml_dsa_expanded(set, bytes),
     };
     import_lattice(provider, params, selection, public, &read)
+}
+
+/// Imports an SLH-DSA key from its four parts or its public half.
+pub(super) fn import_slh_dsa(
+    provider: &LoadedProvider,
+    params: ParamReader<'_>,
+    selection: KeySelection,
+    set: SlhDsaSet,
+) -> Option<Key> {
+    let public = params.octets(name::PUBLIC).map(|bytes| raw::slh_dsa_public(set, bytes).ok());
+    let Some(secret) = params.octets(name::PRIVATE).filter(|_| selection.private()) else { return public? };
+    let private = provider.off_fibre(|| raw::slh_dsa_private(set, secret)).ok()?.ok()?;
+    with_matching_public(private, public)
 }
 
 /// The functions that read both forms of a private key.

@@ -1,6 +1,6 @@
 //! The sizes that OpenSSL asks of keys.
 
-use oarlock::{Curve, KeyKind, MlDsaSet, MlKemSet};
+use oarlock::{Curve, KeyKind, MlDsaSet, MlKemSet, SlhDsaSet};
 
 use super::name;
 use crate::ffi::libcrypto::params::ParamWriter;
@@ -11,7 +11,8 @@ pub(super) struct KeySizes {
     security_bits: i64,
     /// The maximum output of an operation, in bytes.
     max_len: i64,
-    /// The category of NIST, which ML-KEM and ML-DSA have. FIPS 203 section 8, FIPS 204 section 4.
+    /// The category of NIST, which ML-KEM, ML-DSA and SLH-DSA have. FIPS 203 section 8, FIPS 204 section 4, FIPS 205
+    /// section 11.
     category: Option<i64>,
 }
 
@@ -26,6 +27,7 @@ impl KeySizes {
             KeyKind::Ed25519Private | KeyKind::Ed25519Public => (256, 128, 64),
             KeyKind::MlKemPrivate(set) | KeyKind::MlKemPublic(set) => return Self::of_ml_kem(set),
             KeyKind::MlDsaPrivate(set) | KeyKind::MlDsaPublic(set) => return Self::of_ml_dsa(set),
+            KeyKind::SlhDsaPrivate(set) | KeyKind::SlhDsaPublic(set) => return Self::of_slh_dsa(set),
             _ => (253, 128, 32),
         };
         Self { bits, security_bits, max_len, category: None }
@@ -48,6 +50,15 @@ impl KeySizes {
         };
         let (bits, max_len) = (8 * number(set.public_len()), number(set.signature_len()));
         Self { bits, security_bits, max_len, category: Some(category) }
+    }
+
+    fn of_slh_dsa(set: SlhDsaSet) -> Self {
+        Self {
+            bits: 8 * number(set.public_len()),
+            security_bits: 8 * number(set.n()),
+            max_len: number(set.signature_len()),
+            category: Some(set.category().into()),
+        }
     }
 
     /// Writes the sizes that are asked for. False if a buffer is too small.

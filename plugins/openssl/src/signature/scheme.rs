@@ -29,7 +29,9 @@ impl SignatureContext {
             (KeyFamily::Rsa, SignaturePadding::Pss) => self.pss(key, input),
             (KeyFamily::Ec, _) => self.ecdsa(key, input, encoded),
             // EVP_PKEY_sign_message_init(3) and EVP_PKEY_sign(3) pass the message, or mu.
-            (KeyFamily::MlDsa(_), _) => self.ml_dsa.signing_scheme(key, input.bytes()),
+            (family, _) if family.signs_messages() => {
+                self.message_settings.signing_scheme(key, input.bytes())
+            }
             _ => match input {
                 SignInput::Message(message) => Ok((Scheme::Ed25519Sign, Input::Message(message))),
                 SignInput::Hash(_) => Err(ProviderError::Unsupported { what: "Ed25519 of a digest".into() }),
@@ -134,6 +136,7 @@ impl SignatureContext {
                 Scheme::EcdsaVerify { curve, digest, encoding }
             }
             Scheme::MlDsaSign { set, variant, .. } => Scheme::MlDsaVerify { set, variant },
+            Scheme::SlhDsaSign { set, pre_hash, .. } => Scheme::SlhDsaVerify { set, pre_hash },
             _ => Scheme::Ed25519Verify,
         }
     }
@@ -142,7 +145,7 @@ impl SignatureContext {
     pub(super) fn algorithm_id(&self) -> Result<Option<Vec<u8>>, ProviderError> {
         Ok(match (self.family, self.settings.digest, &self.key) {
             (KeyFamily::Ed25519, ..) => Some(der::ed25519()),
-            (KeyFamily::MlDsa(_), ..) => self.family.oid().map(der::without_parameters),
+            (family, ..) if family.signs_messages() => family.oid().map(der::without_parameters),
             (KeyFamily::Ec, Some(digest), _) => Some(der::ecdsa(digest)),
             (KeyFamily::Rsa, Some(digest), Some(key)) if self.settings.padding == SignaturePadding::Pss => {
                 let (_, mgf) = self.settings.pss_digests()?;

@@ -1,6 +1,7 @@
 //! Key managers. provider-keymgmt(7).
 
 use std::ffi::{c_char, c_int, c_void};
+use std::marker::PhantomData;
 
 use oarlock::{MlDsaSet, MlKemSet};
 
@@ -124,6 +125,13 @@ pub(super) static ML_DSA_44: StaticTable<OsslDispatch> = keymgmt_table!(MlDsa44F
 pub(super) static ML_DSA_65: StaticTable<OsslDispatch> = keymgmt_table!(MlDsa65Family);
 pub(super) static ML_DSA_87: StaticTable<OsslDispatch> = keymgmt_table!(MlDsa87Family);
 
+/// The key manager of a family without parameters that are set.
+pub(super) struct FamilyKeys<F>(PhantomData<F>);
+
+impl<F: FamilyMarker> FamilyKeys<F> {
+    pub(super) const TABLE: StaticTable<OsslDispatch> = keymgmt_table!(F);
+}
+
 static TYPES: StaticTable<OsslParam> = describe! {
     name::N => kind::UNSIGNED,
     name::E => kind::UNSIGNED,
@@ -206,7 +214,7 @@ static RSA_GENERATION: StaticTable<OsslParam> = describe! {
 };
 
 /// The parameters of new ML-KEM and ML-DSA keys without a fallback.
-static LATTICE_GENERATION: StaticTable<OsslParam> = describe! { name::SEED => kind::OCTETS };
+static SEED_GENERATION: StaticTable<OsslParam> = describe! { name::SEED => kind::OCTETS };
 
 /// The parameters of all other new keys without a fallback.
 static GENERATION: StaticTable<OsslParam> = describe! { name::GROUP => kind::UTF8 };
@@ -352,7 +360,7 @@ entry! {
     {
         let settable = match F::FAMILY {
             KeyFamily::Rsa => &RSA_GENERATION,
-            KeyFamily::MlKem(_) | KeyFamily::MlDsa(_) => &LATTICE_GENERATION,
+            KeyFamily::MlKem(_) | KeyFamily::MlDsa(_) | KeyFamily::SlhDsa(_) => &SEED_GENERATION,
             _ => &GENERATION,
         };
         let settable = settable.as_ptr();

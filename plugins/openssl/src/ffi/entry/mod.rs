@@ -13,6 +13,7 @@ mod keymgmt;
 mod object;
 mod provider;
 mod signature;
+mod slh_dsa;
 mod store;
 
 use std::ffi::c_int;

@@ -10,7 +10,9 @@ use super::encoder::FamilyEncoders;
 use super::keymgmt::{
     MlDsa44Family, MlDsa65Family, MlDsa87Family, MlKem512Family, MlKem768Family, MlKem1024Family,
 };
-use super::{cipher, decoder, describe, dispatch, entry, exchange, hybrid, kem, keymgmt, signature, store};
+use super::{
+    cipher, decoder, describe, dispatch, entry, exchange, hybrid, kem, keymgmt, signature, slh_dsa, store,
+};
 use crate::config::Config;
 use crate::error::REASONS;
 use crate::ffi::libcrypto::abi::{
@@ -22,7 +24,7 @@ use crate::hybrid::security_bits;
 use crate::provider::LoadedProvider;
 
 /// The property that selects these algorithms, as in `default_properties = ?provider=oarlock`.
-const PROPERTIES: &CStr = c"provider=oarlock";
+pub(super) const PROPERTIES: &CStr = c"provider=oarlock";
 
 /// The property of key managers that no query prefers. OpenSSL finds them if an operation of this provider needs its
 /// own keys; new keys come from the default provider, which supports every size and curve. OpenSSL sometimes caches a
@@ -46,7 +48,7 @@ const ML_DSA_44: &CStr = c"ML-DSA-44:MLDSA44:2.16.840.1.101.3.4.3.17:id-ml-dsa-4
 const ML_DSA_65: &CStr = c"ML-DSA-65:MLDSA65:2.16.840.1.101.3.4.3.18:id-ml-dsa-65";
 const ML_DSA_87: &CStr = c"ML-DSA-87:MLDSA87:2.16.840.1.101.3.4.3.19:id-ml-dsa-87";
 
-static KEYMGMT: StaticTable<OsslAlgorithm> = StaticTable(&[
+const KEYMGMT_OTHERS: [OsslAlgorithm; 13] = [
     OsslAlgorithm::new(
         c"RSA:rsaEncryption:1.2.840.113549.1.1.1",
         KEYS_ONLY,
@@ -80,10 +82,14 @@ static KEYMGMT: StaticTable<OsslAlgorithm> = StaticTable(&[
         &hybrid::SECP384R1_ML_KEM_1024,
         c"Oarlock P-384 and ML-KEM-1024 keys",
     ),
-    OsslAlgorithm::END,
-]);
+];
 
-static SIGNATURE: StaticTable<OsslAlgorithm> = StaticTable(&[
+static KEYMGMT: StaticTable<OsslAlgorithm> = StaticTable({
+    const ALL: [OsslAlgorithm; 26] = joined(&KEYMGMT_OTHERS, &slh_dsa::KEY_MANAGERS);
+    &ALL
+});
+
+const SIGNATURE_OTHERS: [OsslAlgorithm; 6] = [
     OsslAlgorithm::new(
         c"RSA:rsaEncryption:1.2.840.113549.1.1.1",
         PROPERTIES,
@@ -95,8 +101,24 @@ static SIGNATURE: StaticTable<OsslAlgorithm> = StaticTable(&[
     OsslAlgorithm::new(ML_DSA_44, PROPERTIES, &signature::ML_DSA_44, c"Oarlock ML-DSA-44"),
     OsslAlgorithm::new(ML_DSA_65, PROPERTIES, &signature::ML_DSA_65, c"Oarlock ML-DSA-65"),
     OsslAlgorithm::new(ML_DSA_87, PROPERTIES, &signature::ML_DSA_87, c"Oarlock ML-DSA-87"),
-    OsslAlgorithm::END,
-]);
+];
+
+static SIGNATURE: StaticTable<OsslAlgorithm> = StaticTable({
+    const ALL: [OsslAlgorithm; 19] = joined(&SIGNATURE_OTHERS, &slh_dsa::SIGNATURES);
+    &ALL
+});
+
+/// Returns the entries of two arrays, and the end of an array behind them.
+const fn joined<const N: usize>(first: &[OsslAlgorithm], second: &[OsslAlgorithm]) -> [OsslAlgorithm; N] {
+    assert!(first.len() + second.len() + 1 == N);
+    let mut all = [OsslAlgorithm::END; N];
+    let mut index = 0;
+    while index + 1 < N {
+        all[index] = if index < first.len() { first[index] } else { second[index - first.len()] };
+        index += 1;
+    }
+    all
+}
 
 static ASYM_CIPHER: StaticTable<OsslAlgorithm> = StaticTable(&[
     OsslAlgorithm::new(
@@ -126,7 +148,7 @@ static KEM: StaticTable<OsslAlgorithm> = StaticTable(&[
 
 /// The decoders from PEM to DER, and from DER to the families of keys. A program that loads any file asks for DER
 /// first.
-static DECODER: StaticTable<OsslAlgorithm> = StaticTable(&[
+const DECODER_OTHERS: [OsslAlgorithm; 22] = [
     OsslAlgorithm::new(c"DER", c"provider=oarlock,input=pem", &decoder::DER, c"Oarlock references in PEM"),
     OsslAlgorithm::new(c"RSA", REFERENCES, &decoder::RSA, c"Oarlock references to RSA keys"),
     OsslAlgorithm::new(c"EC", REFERENCES, &decoder::EC, c"Oarlock references to EC keys"),
@@ -239,17 +261,21 @@ static DECODER: StaticTable<OsslAlgorithm> = StaticTable(&[
         &FamilyDecoders::<MlDsa87Family>::PUBLIC,
         c"Oarlock ML-DSA-87 public keys",
     ),
-    OsslAlgorithm::END,
-]);
+];
+
+static DECODER: StaticTable<OsslAlgorithm> = StaticTable({
+    const ALL: [OsslAlgorithm; 59] = joined(&DECODER_OTHERS, slh_dsa::DECODERS.as_flattened());
+    &ALL
+});
 
 /// The structure is [`object::STRUCTURE`](super::object::STRUCTURE).
-const REFERENCES: &CStr = c"provider=oarlock,input=der,structure=oarlock-reference";
+pub(super) const REFERENCES: &CStr = c"provider=oarlock,input=der,structure=oarlock-reference";
 
 /// The structures of key files. OpenSSL finds the decoder of a family by the name that the file has for its algorithm.
-const PRIVATE_KEYS: &CStr = c"provider=oarlock,input=der,structure=PrivateKeyInfo";
-const PUBLIC_KEYS: &CStr = c"provider=oarlock,input=der,structure=SubjectPublicKeyInfo";
+pub(super) const PRIVATE_KEYS: &CStr = c"provider=oarlock,input=der,structure=PrivateKeyInfo";
+pub(super) const PUBLIC_KEYS: &CStr = c"provider=oarlock,input=der,structure=SubjectPublicKeyInfo";
 
-/// An encoder of ML-KEM or ML-DSA keys. OpenSSL chooses it by its output and its structure.
+/// An encoder of ML-KEM, ML-DSA or SLH-DSA keys. OpenSSL chooses it by its output and its structure.
 macro_rules! encoder {
     ($names:expr, $output:literal, $structure:literal, $family:ty, $table:ident) => {
         OsslAlgorithm::new(
@@ -266,8 +292,10 @@ macro_rules! encoder {
     };
 }
 
+pub(super) use encoder;
+
 /// An encoder for PKCS#8 encrypts if a cipher is set, under both names of the structure.
-static ENCODER: StaticTable<OsslAlgorithm> = StaticTable(&[
+const ENCODER_OTHERS: [OsslAlgorithm; 36] = [
     encoder!(ML_KEM_512, "der", "PrivateKeyInfo", MlKem512Family, PRIVATE_DER),
     encoder!(ML_KEM_512, "pem", "PrivateKeyInfo", MlKem512Family, PRIVATE_PEM),
     encoder!(ML_KEM_512, "der", "EncryptedPrivateKeyInfo", MlKem512Family, PRIVATE_DER),
@@ -304,8 +332,12 @@ static ENCODER: StaticTable<OsslAlgorithm> = StaticTable(&[
     encoder!(ML_DSA_87, "pem", "EncryptedPrivateKeyInfo", MlDsa87Family, PRIVATE_PEM),
     encoder!(ML_DSA_87, "der", "SubjectPublicKeyInfo", MlDsa87Family, PUBLIC_DER),
     encoder!(ML_DSA_87, "pem", "SubjectPublicKeyInfo", MlDsa87Family, PUBLIC_PEM),
-    OsslAlgorithm::END,
-]);
+];
+
+static ENCODER: StaticTable<OsslAlgorithm> = StaticTable({
+    const ALL: [OsslAlgorithm; 109] = joined(&ENCODER_OTHERS, slh_dsa::ENCODERS.as_flattened());
+    &ALL
+});
 
 static STORE: StaticTable<OsslAlgorithm> = StaticTable(&[
     OsslAlgorithm::new(c"oarlock", PROPERTIES, &store::OARLOCK, c"Keys in a cryptoserver"),
@@ -438,10 +470,11 @@ const OBJECTS: [(&CStr, &CStr, &CStr); 6] = [
     (c"2.16.840.1.101.3.4.3.19", c"id-ml-dsa-87", c"ML-DSA-87"),
 ];
 
-/// Names the objects, without which OpenSSL verifies no certificate that has an ML-DSA signature.
+/// Names the objects, without which OpenSSL verifies no certificate that has an ML-DSA or SLH-DSA signature.
 fn name_objects(core: &CoreHandle) {
-    for (oid, short, long) in OBJECTS {
-        if core.name_object(oid, short, long) && long.to_bytes().starts_with(b"ML-DSA") {
+    for (oid, short, long) in OBJECTS.into_iter().chain(slh_dsa::OBJECTS) {
+        let is_signature = !long.to_bytes().starts_with(b"ML-KEM");
+        if core.name_object(oid, short, long) && is_signature {
             core.name_signature(oid);
         }
     }

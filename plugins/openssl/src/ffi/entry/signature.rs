@@ -1,6 +1,7 @@
 //! Signatures. provider-signature(7).
 
 use std::ffi::{CStr, c_char, c_int, c_void};
+use std::marker::PhantomData;
 
 use oarlock_ffi::{bytes, text};
 use zeroize::Zeroizing;
@@ -66,8 +67,9 @@ pub(super) static ECDSA: StaticTable<OsslDispatch> = digest_signature_table!(EcF
 /// The functions of Ed25519, which signs whole messages. RFC 8032 5.1.
 pub(super) static ED25519: StaticTable<OsslDispatch> = signature_table!(Ed25519Family);
 
-/// The functions of ML-DSA, which signs whole messages. OpenSSL 3.4 and later also begin with a message in parts.
-macro_rules! ml_dsa_table {
+/// The functions of ML-DSA and SLH-DSA, which sign whole messages. OpenSSL 3.4 and later also begin with a message in
+/// parts.
+macro_rules! message_signature_table {
     ($family:ty) => {
         signature_table! {
             $family,
@@ -90,9 +92,16 @@ macro_rules! ml_dsa_table {
     };
 }
 
-pub(super) static ML_DSA_44: StaticTable<OsslDispatch> = ml_dsa_table!(MlDsa44Family);
-pub(super) static ML_DSA_65: StaticTable<OsslDispatch> = ml_dsa_table!(MlDsa65Family);
-pub(super) static ML_DSA_87: StaticTable<OsslDispatch> = ml_dsa_table!(MlDsa87Family);
+pub(super) static ML_DSA_44: StaticTable<OsslDispatch> = message_signature_table!(MlDsa44Family);
+pub(super) static ML_DSA_65: StaticTable<OsslDispatch> = message_signature_table!(MlDsa65Family);
+pub(super) static ML_DSA_87: StaticTable<OsslDispatch> = message_signature_table!(MlDsa87Family);
+
+/// The signatures of a family that signs whole messages.
+pub(super) struct FamilySignatures<F>(PhantomData<F>);
+
+impl<F: FamilyMarker> FamilySignatures<F> {
+    pub(super) const TABLE: StaticTable<OsslDispatch> = message_signature_table!(F);
+}
 
 static GETTABLE: StaticTable<OsslParam> = describe! {
     name::ALGORITHM_ID => kind::OCTETS,

@@ -13,6 +13,7 @@ pub(crate) struct OsslDispatch {
 }
 
 /// `OSSL_ALGORITHM`: names separated by colons. An entry without names ends an array.
+#[derive(Clone, Copy)]
 #[repr(C)]
 pub(crate) struct OsslAlgorithm {
     pub(crate) names: *const c_char,

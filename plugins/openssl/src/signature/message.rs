@@ -1,4 +1,4 @@
-//! The parameters of ML-DSA signatures, by the names of OpenSSL 3.5.
+//! The parameters of ML-DSA and SLH-DSA signatures, by the names of OpenSSL 3.5.
 
 use std::ffi::CStr;
 
@@ -8,9 +8,9 @@ use crate::error::ProviderError;
 use crate::ffi::libcrypto::params::{ParamList, ParamReader};
 use crate::signature::name::{CONTEXT_STRING, DETERMINISTIC, MESSAGE_ENCODING, MU, SIGNATURE, TEST_ENTROPY};
 
-/// The parameters of an ML-DSA context.
+/// The parameters of a context of ML-DSA or SLH-DSA.
 #[derive(Clone, Default)]
-pub(super) struct MlDsaSettings {
+pub(super) struct MessageSettings {
     context: Vec<u8>,
     is_deterministic: bool,
     /// True if the caller passes the message representative mu in place of the message.
@@ -18,17 +18,15 @@ pub(super) struct MlDsaSettings {
     pub(super) signature: Vec<u8>,
 }
 
-impl MlDsaSettings {
+impl MessageSettings {
     /// Sets all parameters or, after an error, none.
     pub(super) fn set(&mut self, params: ParamReader<'_>) -> Result<(), ProviderError> {
         let mut new = self.clone();
         if params.has(TEST_ENTROPY) {
-            return Err(ProviderError::Unsupported {
-                what: "an ML-DSA signature from given bytes".to_owned(),
-            });
+            return Err(ProviderError::Unsupported { what: "a signature from given bytes".to_owned() });
         }
         if flag(params, MESSAGE_ENCODING)? == Some(false) {
-            return Err(ProviderError::Unsupported { what: "ML-DSA of an encoded message".to_owned() });
+            return Err(ProviderError::Unsupported { what: "a signature of an encoded message".to_owned() });
         }
         if let Some(context) = params.octets(CONTEXT_STRING) {
             if context.len() > MlDsaSet::MAX_CONTEXT_LEN {
@@ -80,10 +78,18 @@ impl MlDsaSettings {
         key: &Key,
         message: &'a [u8],
     ) -> Result<(Scheme, Input<'a>), ProviderError> {
-        let (KeyKind::MlDsaPrivate(set) | KeyKind::MlDsaPublic(set)) = key.kind() else {
-            return Err(ProviderError::NoKey);
-        };
         let nonce = if self.is_deterministic { NonceRule::Deterministic } else { NonceRule::Hedged };
+        let set = match key.kind() {
+            KeyKind::MlDsaPrivate(set) | KeyKind::MlDsaPublic(set) => set,
+            KeyKind::SlhDsaPrivate(_) | KeyKind::SlhDsaPublic(_) if self.is_mu => {
+                let expected = "0: SLH-DSA signs the message itself".to_owned();
+                return Err(ProviderError::Parameter { what: "mu", expected });
+            }
+            KeyKind::SlhDsaPrivate(set) | KeyKind::SlhDsaPublic(set) => {
+                return Ok((Scheme::SlhDsaSign { set, pre_hash: None, nonce }, Input::Message(message)));
+            }
+            _ => return Err(ProviderError::NoKey),
+        };
         Ok(match self.is_mu {
             true => {
                 (Scheme::MlDsaSign { set, variant: MlDsaVariant::ExternalMu, nonce }, Input::Digest(message))
@@ -113,7 +119,7 @@ fn wrong_flag(name: &'static CStr, found: &str) -> ProviderError {
 mod tests {
     use super::*;
 
-    fn set(settings: &mut MlDsaSettings, fill: impl FnOnce(&mut ParamList)) -> Result<(), ProviderError> {
+    fn set(settings: &mut MessageSettings, fill: impl FnOnce(&mut ParamList)) -> Result<(), ProviderError> {
         let mut params = ParamList::default();
         fill(&mut params);
         params.with(|params| settings.set(params))
@@ -121,7 +127,7 @@ mod tests {
 
     #[test]
     fn wrong_parameters_change_nothing_and_what_is_not_offered_says_so() {
-        let mut settings = MlDsaSettings::default();
+        let mut settings = MessageSettings::default();
         set(&mut settings, |params| {
             params.octets(CONTEXT_STRING, &[7; 255]).number(DETERMINISTIC, 1).number(MESSAGE_ENCODING, 1);
         })
