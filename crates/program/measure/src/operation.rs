@@ -15,7 +15,7 @@ use std::str::FromStr;
 use oarlock::keys::KeyError;
 use oarlock::{
     AeadAlg, BlockCipher, ChainOrder, CipherMode, CipherSpec, Curve, Direction, FpeAlg, MAX_FF1_NUMERALS,
-    MAX_MTE_FRAGMENT, MacAlg, MacPadding, MlDsaSet, MlKemSet, RsaExponent,
+    MAX_MTE_FRAGMENT, MacAlg, MacPadding, MlDsaSet, MlKemSet, RsaExponent, SlhDsaSet,
 };
 use oarlock::{DigestAlg, JobError, Shape};
 use oarlock_terminal::{CommandError, FailureKind};
@@ -40,6 +40,8 @@ pub enum NamedOperation {
     MlKem { set: MlKemSet, verb: KemVerb },
     /// ML-DSA over messages of 32 bytes, hedged.
     MlDsa { set: MlDsaSet, verb: OperationVerb },
+    /// SLH-DSA over messages of 32 bytes, hedged.
+    SlhDsa { set: SlhDsaSet, verb: OperationVerb },
     /// One record of `len` bytes.
     Record { kind: RecordKind, len: usize },
 }
@@ -157,7 +159,26 @@ impl NamedOperation {
             .into_iter()
             .flat_map(|set| OperationVerb::ALL.map(|verb| Self::MlDsa { set, verb }));
         let classical = rsa.chain(ecdsa).chain(ed25519).chain([Self::X25519]).chain(ecdh);
-        classical.chain(ml_kem).chain(ml_dsa).collect()
+        let slh_dsa = SlhDsaSet::ALL.into_iter().flat_map(|set| {
+            [OperationVerb::Sign, OperationVerb::Verify].map(|verb| Self::SlhDsa { set, verb })
+        });
+        classical.chain(ml_kem).chain(ml_dsa).chain(slh_dsa).collect()
+    }
+
+    /// True if the operation is measured without being named. Signatures of most sets of SLH-DSA take up to a second.
+    pub(crate) fn is_usual(self) -> bool {
+        let usual = [SlhDsaSet::Sha2_128s, SlhDsaSet::Sha2_128f];
+        !matches!(self, Self::SlhDsa { set, .. } if !usual.contains(&set))
+    }
+
+    /// Returns the maximal number of operations in a call. One SLH-DSA signature fills an engine's lanes, and takes as
+    /// long as a whole batch of others.
+    pub(crate) fn max_batch(self) -> usize {
+        match self {
+            Self::SlhDsa { verb: OperationVerb::Sign, .. } => 1,
+            Self::SlhDsa { .. } => 16,
+            _ => usize::MAX,
+        }
     }
 
     /// Returns all names for help and error messages, with `N` for the length of records.
@@ -170,8 +191,8 @@ impl NamedOperation {
     pub(crate) fn known_families() -> Vec<String> {
         let names = Self::known_names();
         let family = |name: &str| {
-            // `ml` alone says nothing.
-            let words = if name.starts_with("ml-") { 2 } else { 1 };
+            // `ml` and `slh` alone say nothing.
+            let words = if name.starts_with("ml-") || name.starts_with("slh-") { 2 } else { 1 };
             name.split('-').take(words).collect::<Vec<_>>().join("-")
         };
         let mut families: Vec<Vec<&str>> = Vec::new();
@@ -224,6 +245,8 @@ impl NamedOperation {
             Self::MlKem { set, verb: KemVerb::Decapsulate } => Shape::MlKemDecaps { set },
             Self::MlDsa { set, verb: OperationVerb::Sign } => Shape::MlDsaSign { set },
             Self::MlDsa { set, .. } => Shape::MlDsaVerify { set },
+            Self::SlhDsa { set, verb: OperationVerb::Sign } => Shape::SlhDsaSign { set },
+            Self::SlhDsa { set, .. } => Shape::SlhDsaVerify { set },
             Self::Record { kind, .. } => kind.shape(),
         }
     }
@@ -245,6 +268,7 @@ impl NamedOperation {
         match self {
             Self::Rsa { .. } => rsa_keys::PER_SIZE,
             _ if self.is_hot() => 8,
+            Self::SlhDsa { .. } => 1,
             Self::Ecdsa { .. }
             | Self::Ed25519 { .. }
             | Self::X25519
@@ -319,6 +343,7 @@ impl fmt::Display for NamedOperation {
             Self::Ecdh { curve } => write!(f, "{curve}-derive"),
             Self::MlKem { set, verb } => write!(f, "{set}-{verb}"),
             Self::MlDsa { set, verb } => write!(f, "{set}-{verb}"),
+            Self::SlhDsa { set, verb } => write!(f, "{set}-{verb}"),
             Self::Record { kind, len } => {
                 let family = RECORDS
                     .iter()
@@ -397,7 +422,7 @@ mod tests {
     #[test]
     fn the_names_of_the_manual_are_known() {
         let names = "rsa1024-sign rsa4096-verify p256-sign p256-verify p256-verify-hot p384-verify-hot ed25519-sign \
-                     ed25519-verify-hot ml-kem-768-encaps ml-kem-1024-decaps ml-dsa-44-sign ml-dsa-87-verify-hot x25519-derive p256-derive p384-derive des-cbc-40 tdes-cbc-40 aes128-cbc-48 aes128-gcm-40 sha1-20 sha224-64 \
+                     ed25519-verify-hot ml-kem-768-encaps ml-kem-1024-decaps ml-dsa-44-sign ml-dsa-87-verify-hot slh-dsa-sha2-128s-sign slh-dsa-shake-256f-verify x25519-derive p256-derive p384-derive des-cbc-40 tdes-cbc-40 aes128-cbc-48 aes128-gcm-40 sha1-20 sha224-64 \
                      sha256-8192 des-mac-40 aes-cmac-48";
         for name in names.split_whitespace() {
             assert_eq!(name.parse::<NamedOperation>().unwrap().to_string(), name);
@@ -431,7 +456,7 @@ mod tests {
     #[test]
     fn the_shape_is_that_of_the_jobs() {
         let accelerator = oarlock::Accelerator::builder().engines(["scalar"]).lazy().build().unwrap();
-        for operation in NamedOperation::public_key() {
+        for operation in NamedOperation::public_key().into_iter().filter(|operation| operation.is_usual()) {
             let work = operation.work(&accelerator, 1, 1).unwrap();
             assert_eq!(
                 oarlock::engine_api::schemes::shape_of(&work.job(0).unwrap()),

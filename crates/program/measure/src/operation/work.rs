@@ -19,8 +19,8 @@ pub struct PublicKeyWork {
     pub(crate) keys: Vec<Key>,
     /// For each job, the index of its key.
     pub(crate) key_of: Vec<u32>,
-    /// For each job, its digest, its message (Ed25519, ML-DSA), its peer's public key (X25519, ECDH), its ciphertext
-    /// (decapsulation), or nothing (encapsulation).
+    /// For each job, its digest, its message (Ed25519, ML-DSA, SLH-DSA), its peer's public key (X25519, ECDH), its
+    /// ciphertext (decapsulation), or nothing (encapsulation).
     pub(crate) inputs: ByteColumn,
     /// For each verification, its signature; else empty.
     pub(crate) signatures: ByteColumn,
@@ -60,7 +60,8 @@ impl NamedOperation {
             Self::Rsa { verb, .. }
             | Self::Ecdsa { verb, .. }
             | Self::Ed25519 { verb }
-            | Self::MlDsa { verb, .. } => verb,
+            | Self::MlDsa { verb, .. }
+            | Self::SlhDsa { verb, .. } => verb,
             Self::X25519 | Self::Ecdh { .. } | Self::MlKem { .. } | Self::Record { .. } => {
                 OperationVerb::Sign
             }
@@ -88,6 +89,10 @@ impl NamedOperation {
                 Scheme::MlDsaSign { set, variant: MlDsaVariant::Pure, nonce: NonceRule::Hedged }
             }
             (Self::MlDsa { set, .. }, _) => Scheme::MlDsaVerify { set, variant: MlDsaVariant::Pure },
+            (Self::SlhDsa { set, .. }, OperationVerb::Sign) => {
+                Scheme::SlhDsaSign { set, pre_hash: None, nonce: NonceRule::Hedged }
+            }
+            (Self::SlhDsa { set, .. }, _) => Scheme::SlhDsaVerify { set, pre_hash: None },
             (Self::Record { .. }, _) => return None,
         })
     }
@@ -101,6 +106,7 @@ impl NamedOperation {
             Self::X25519 => times.map(|_| generate::x25519()).collect(),
             Self::MlKem { set, .. } => times.map(|_| generate::ml_kem(set)).collect(),
             Self::MlDsa { set, .. } => times.map(|_| generate::ml_dsa(set)).collect(),
+            Self::SlhDsa { set, .. } => times.map(|_| generate::slh_dsa(set)).collect(),
             Self::Record { .. } => Ok(Vec::new()),
         }
     }
@@ -229,6 +235,11 @@ impl PublicKeyWork {
         Ok(Self { inputs, ..self })
     }
 
+    /// Returns the number of jobs of a call, of which `wanted` are asked for.
+    pub(crate) fn batch(&self, wanted: usize) -> usize {
+        wanted.min(self.operation.max_batch())
+    }
+
     /// Signs every input, and drops the private keys.
     fn into_verification(self, accelerator: &Accelerator) -> Result<Self, OperationError> {
         let operation = self.operation;
@@ -252,7 +263,7 @@ mod tests {
     #[test]
     fn every_public_key_operation_has_work_that_succeeds() {
         let accelerator = Accelerator::builder().lazy().build().unwrap();
-        for operation in NamedOperation::public_key() {
+        for operation in NamedOperation::public_key().into_iter().filter(|operation| operation.is_usual()) {
             let work = operation.work(&accelerator, 2, 5).unwrap();
             assert_eq!((work.keys.len(), work.len()), (2, 5));
             let answers = accelerator.run_all(&work.jobs());

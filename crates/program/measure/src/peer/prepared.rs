@@ -138,22 +138,22 @@ impl AlgorithmContexts {
                 let keys = public_keys(library, task)?;
                 Self::MessageVerify(keys.iter().map(MessageContext::verify).collect::<Result<_, _>>()?)
             }
-            PeerAlgorithm::MlDsaSign => {
-                let keys = lattice_keys(library, "ML-DSA", private_keys(library, task))?;
+            PeerAlgorithm::MlDsaSign | PeerAlgorithm::SlhDsaSign => {
+                let keys = new_keys(library, "ML-DSA or SLH-DSA", private_keys(library, task))?;
                 let contexts = keys.iter().map(MessageContext::sign).collect::<Result<_, _>>()?;
                 Self::MessageSign(contexts, longest(&keys))
             }
-            PeerAlgorithm::MlDsaVerify => {
-                let keys = lattice_keys(library, "ML-DSA", public_keys(library, task))?;
+            PeerAlgorithm::MlDsaVerify | PeerAlgorithm::SlhDsaVerify => {
+                let keys = new_keys(library, "ML-DSA or SLH-DSA", public_keys(library, task))?;
                 Self::MessageVerify(keys.iter().map(MessageContext::verify).collect::<Result<_, _>>()?)
             }
             PeerAlgorithm::MlKemEncaps => {
-                let keys = lattice_keys(library, "ML-KEM", private_keys(library, task))?;
+                let keys = new_keys(library, "ML-KEM", private_keys(library, task))?;
                 let contexts = keys.iter().map(PkeyContext::encapsulate).collect::<Result<_, _>>()?;
                 Self::Encapsulate(contexts, longest(&keys))
             }
             PeerAlgorithm::MlKemDecaps => {
-                let keys = lattice_keys(library, "ML-KEM", private_keys(library, task))?;
+                let keys = new_keys(library, "ML-KEM", private_keys(library, task))?;
                 Self::Decapsulate(keys.iter().map(PkeyContext::decapsulate).collect::<Result<_, _>>()?)
             }
             PeerAlgorithm::X25519 => Self::derive(library, task, PeerKey::x25519_peer)?,
@@ -381,8 +381,8 @@ fn public_keys(library: &Libcrypto, task: &PeerTask) -> Result<Vec<PeerKey>, Pee
     task.keys.iter().map(|der| PeerKey::public(library, der)).collect()
 }
 
-/// Turns keys that a library does not know into an absence: OpenSSL has ML-KEM and ML-DSA from 3.5 on.
-fn lattice_keys(
+/// Turns keys that a library does not know into an absence: OpenSSL has ML-KEM, ML-DSA and SLH-DSA from 3.5 on.
+fn new_keys(
     library: &Libcrypto,
     algorithm: &'static str,
     keys: Result<Vec<PeerKey>, PeerError>,

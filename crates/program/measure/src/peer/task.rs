@@ -33,6 +33,10 @@ pub(crate) enum PeerAlgorithm {
     MlDsaSign,
     /// The same, verified; keys SPKI, extras signatures.
     MlDsaVerify,
+    /// SLH-DSA of whole messages without a context; keys PKCS#8.
+    SlhDsaSign,
+    /// The same, verified; keys SPKI, extras signatures.
+    SlhDsaVerify,
     /// CBC encryption without padding; keys raw, extras IVs.
     Cbc(CbcCipher),
     /// AES in counter mode; keys of 16 or 32 bytes, extras first counter blocks.
@@ -96,6 +100,8 @@ impl PeerAlgorithm {
             ("ml", "kem") => Self::MlKemDecaps,
             ("ml", "dsa") if words.next() == Some("sign") => Self::MlDsaSign,
             ("ml", "dsa") => Self::MlDsaVerify,
+            ("slh", "dsa") if name.ends_with("-sign") => Self::SlhDsaSign,
+            ("slh", "dsa") => Self::SlhDsaVerify,
             // The SSH form of ChaCha20-Poly1305 is not in libcrypto.
             ("chacha20", "poly1305") if second == Some("ssh") => return None,
             // Before the plain modes below, whose names begin in the same way.
@@ -137,6 +143,7 @@ impl PeerAlgorithm {
                 | Self::EcdsaVerify
                 | Self::Ed25519Verify
                 | Self::MlDsaVerify
+                | Self::SlhDsaVerify
                 | Self::Cbc(_)
                 | Self::Chain(..)
                 | Self::AesCtr

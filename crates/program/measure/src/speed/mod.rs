@@ -218,8 +218,10 @@ impl<'a> SpeedSession<'a> {
     }
 
     fn measure_all(&self) -> Result<Vec<SpeedRow>, SpeedError> {
-        let operations =
-            if self.args.ops.is_empty() { NamedOperation::known() } else { self.args.ops.clone() };
+        let operations = match self.args.ops.as_slice() {
+            [] => NamedOperation::known().into_iter().filter(|operation| operation.is_usual()).collect(),
+            named => named.to_vec(),
+        };
         let each = self.args.keys.len().max(1) * self.engines.len();
         let steps = (operations.len() * each * PARTS) as u64;
         let bar = progress::bar(steps, "{msg:20!} {wide_bar} {percent:>3} %{left}");
@@ -318,7 +320,7 @@ impl<'a> SpeedSession<'a> {
             return Ok(SpeedWork::Records(records?));
         }
         // A multiple, so that every key has equally many jobs.
-        let jobs = (JOBS.max(self.args.batch as usize)).next_multiple_of(keys);
+        let jobs = JOBS.max(self.args.batch as usize).min(operation.max_batch()).next_multiple_of(keys);
         Ok(SpeedWork::Public(operation.work(&self.all, keys, jobs)?))
     }
 
@@ -423,7 +425,7 @@ impl<'a> SpeedSession<'a> {
                 Box::new(BareRecords { engine: referee, work: work.clone(), outcomes: Outcomes::default() }),
             ],
             SpeedWork::Public(work) => {
-                let jobs = work.jobs();
+                let (jobs, batch) = (work.jobs(), work.batch(batch));
                 let bare = BareOperations::new(referee, op, &jobs, batch.min(BARE_BATCH))?;
                 let at = index * batch % jobs.len().max(1);
                 vec![Box::new(AcceleratorJobs { accelerator, op, jobs, batch, at }), Box::new(bare)]
@@ -434,7 +436,9 @@ impl<'a> SpeedSession<'a> {
     fn row(&self, op: &str, engine: &'static str, work: &SpeedWork, library: Option<&Libcrypto>) -> SpeedRow {
         let (batch, keys, bytes) = match work {
             SpeedWork::Records(work) => (self.args.records as usize, work.keys(), work.input_len()),
-            SpeedWork::Public(work) => (self.args.batch as usize, work.keys.len(), work.inputs.get(0).len()),
+            SpeedWork::Public(work) => {
+                (work.batch(self.args.batch as usize), work.keys.len(), work.inputs.get(0).len())
+            }
         };
         SpeedRow {
             op: op.to_owned(),
@@ -488,7 +492,7 @@ impl SpeedWork {
     /// Returns the number of the library's operations between two readings of the clock.
     fn peer_batch(&self, batch: usize) -> usize {
         match self {
-            Self::Public(_) => batch.min(BARE_BATCH),
+            Self::Public(work) => work.batch(batch).min(BARE_BATCH),
             Self::Records(_) => 4096,
         }
     }

@@ -96,6 +96,13 @@ pub(crate) fn is_right(accelerator: &Accelerator, work: &PublicKeyWork, item: us
                 .get(0)
                 .is_ok();
         }
+        Scheme::SlhDsaSign { set, pre_hash, .. } => {
+            let scheme = Scheme::SlhDsaVerify { set, pre_hash };
+            return accelerator
+                .run_all(&[Job::with_scheme(scheme, job.key, job.input, output)])
+                .get(0)
+                .is_ok();
+        }
         // Random, so that only the ciphertext leads to the secret again.
         Scheme::MlKemEncaps { set } => {
             let Some((ciphertext, secret)) = output.split_at_checked(set.ciphertext_len()) else {
