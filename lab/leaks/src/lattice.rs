@@ -41,6 +41,24 @@ pub(crate) fn ml_kem(set: MlKemSet, pool: usize) -> Result<Vec<KeyParts>, KeyErr
     Ok(keys.collect())
 }
 
+/// Makes `pool + 1` seeds. Those of key and matrix are the same, and the secret of implicit rejection differs.
+pub(crate) fn ml_kem_seeds(set: MlKemSet, pool: usize) -> Vec<KeyParts> {
+    let mut dice = TestRandom::new(0x5EED);
+    let seeds = (0..=pool).map(|index| {
+        let mut seed = vec![0x4B; 32];
+        seed.extend(if index == 0 { vec![0; 32] } else { dice.bytes(32) });
+        let private = LatticePrivate::Seed(SecretBytes::new(seed));
+        KeyParts::MlKemPrivate(LatticePrivateParts { set, private, public: Vec::new() })
+    });
+    seeds.collect()
+}
+
+/// Makes `pool + 1` times the same public key: the random bytes of an encapsulation are what is secret.
+pub(crate) fn ml_kem_public(set: MlKemSet, pool: usize) -> Result<Vec<KeyParts>, KeyError> {
+    let key = ml_kem::expand(set, &[0x4B; MlKemSet::SEED_LEN]).map_err(|_| NOT_MADE)?;
+    Ok(vec![KeyParts::MlKemPublic(set, key.public); pool + 1])
+}
+
 /// Makes `pool + 1` keys, at most 512.
 pub(crate) fn ml_dsa(set: MlDsaSet, pool: usize) -> Result<Vec<KeyParts>, KeyError> {
     let key = ml_dsa::expand(set, &[0xD5; MlDsaSet::SEED_LEN]).map_err(|_| NOT_MADE)?;

@@ -52,7 +52,7 @@ pub struct Subject {
 #[derive(Clone, Debug)]
 struct SecretCase {
     parts: KeyParts,
-    /// The bytes that hedge a nonce of ECDSA.
+    /// The bytes that hedge a nonce, or from which an encapsulation is made.
     hedge: [u8; 32],
 }
 
@@ -186,8 +186,11 @@ impl SecretBatch {
             }
             _ => SecondInput::None,
         };
-        let lanes = self.keys.iter().zip(&self.hedges);
-        let operation = |(key, hedge)| Operation::new(self.shape, key, &self.input, extra(hedge)).ok();
+        // The random bytes of an encapsulation are its input.
+        let is_random = matches!(self.shape, Shape::MlKemEncaps { .. });
+        let inputs = self.hedges.iter().map(|hedge| if is_random { &hedge[..] } else { &self.input[..] });
+        let lanes = self.keys.iter().zip(inputs).zip(&self.hedges);
+        let operation = |((key, input), hedge)| Operation::new(self.shape, key, input, extra(hedge)).ok();
         // unreachable because the subject made keys and input for its shape
         let operations: Vec<Operation<'_>> = lanes.map_while(operation).collect();
         take(&Jobs::Operations(self.shape, &operations))
@@ -266,6 +269,8 @@ fn kinds() -> Vec<(String, Shape)> {
                 | Shape::Ed25519Sign
                 | Shape::X25519
                 | Shape::Ecdh { .. }
+                | Shape::MlKemKeygen { .. }
+                | Shape::MlKemEncaps { .. }
                 | Shape::MlKemDecaps { .. }
                 | Shape::MlDsaSign { .. }
         )
@@ -326,6 +331,8 @@ fn make(shape: Shape, pool: usize) -> Result<(SecretCase, Vec<SecretCase>), KeyE
             let more = (0..pool).map(|_| parts(&generate::ec(curve)?));
             std::iter::once(one(curve)).chain(more).collect::<Result<_, _>>()?
         }
+        Shape::MlKemKeygen { set } => lattice::ml_kem_seeds(set, pool),
+        Shape::MlKemEncaps { set } => lattice::ml_kem_public(set, pool)?,
         Shape::MlKemDecaps { set } => lattice::ml_kem(set, pool)?,
         Shape::MlDsaSign { set } => lattice::ml_dsa(set, pool)?,
         Shape::Ed25519Sign => several(generate::ed25519, pool + 1).collect::<Result<_, _>>()?,
