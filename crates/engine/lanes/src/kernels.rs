@@ -20,6 +20,7 @@ use crate::hash::{self, ChainBytes, HashEnding, streams};
 use crate::records::{self, RecordPart, RecordRef};
 use crate::rsa::{self, RsaLeaf};
 use crate::simd::{BlockSimd, Cpu, ShaSimd, ShortSimd, Simd, UnzipSimd};
+use crate::slh_dsa::{self, StepLeaf};
 use crate::{aes, chacha, ml_dsa, ml_kem};
 
 /// Kernels of public-key operations.
@@ -143,6 +144,24 @@ impl<S: ShortSimd> OperationKernels for LatticeKernels<S> {
             _ => ml_kem::run(simd, shape, operations, out),
         };
         cleared(simd, result)
+    }
+}
+
+/// SLH-DSA.
+#[derive(Debug)]
+pub(crate) struct HashTreeKernels<L>(pub(crate) L);
+
+impl<L: StepLeaf> OperationKernels for HashTreeKernels<L> {
+    fn run(
+        &self,
+        _tables: &VerifyTableCache,
+        shape: Shape,
+        operations: &[Operation<'_>],
+        out: &mut Outcomes,
+    ) -> Result<(), EngineFault> {
+        let result = slh_dsa::run(self.0, shape, operations, out);
+        self.0.clear_registers();
+        result
     }
 }
 

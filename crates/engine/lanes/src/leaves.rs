@@ -8,8 +8,8 @@ use crate::curve25519::field::FieldSimd;
 use crate::ecdsa::CurvesSimd;
 use crate::hash::{self, streams};
 use crate::kernels::{
-    AesKernels, ChaChaKernels, CipherKernels, DesKernels, EllipticKernels, HashKernels, LaneHashes,
-    LatticeKernels, OperationKernels, RecordKernels, RsaKernels, StreamHashes,
+    AesKernels, ChaChaKernels, CipherKernels, DesKernels, EllipticKernels, HashKernels, HashTreeKernels,
+    LaneHashes, LatticeKernels, OperationKernels, RecordKernels, RsaKernels, StreamHashes,
 };
 use crate::rsa::{self, RsaLeaf};
 #[cfg(any(target_arch = "x86_64", feature = "portable"))]
@@ -21,6 +21,7 @@ use crate::simd::{ArmAesSimd, NeonSimd};
 use crate::simd::{BlockSimd, Cpu, Leaf, ShaSimd, ShortSimd, Simd, UnzipSimd};
 #[cfg(feature = "portable")]
 use crate::simd::{PortableFma, PortableSimd};
+use crate::slh_dsa::{self, LaneSteps, StreamSteps};
 use crate::{aes, chacha, des};
 
 /// Lists the rows of a family.
@@ -46,6 +47,10 @@ const CURVES: LeafRows<dyn OperationKernels> = rows! {
 const LATTICES: LeafRows<dyn OperationKernels> = rows! {
     x86_64: lattices::<IfmaSimd>(), lattices::<Avx2Simd>();
     portable: lattices::<PortableSimd>();
+};
+const HASH_TREES: LeafRows<dyn OperationKernels> = rows! {
+    x86_64: lane_trees::<IfmaSimd>(), stream_trees::<ShaNiSimd, Avx2Simd>(), lane_trees::<Avx2Simd>();
+    portable: lane_trees::<PortableSimd>();
 };
 const AES: LeafRows<dyn CipherKernels> = rows! {
     x86_64: aes::<VaesSimd>(), aes::<VaesYmmSimd>(), aes::<AesSimd>();
@@ -97,6 +102,19 @@ const fn lattices<S: ShortSimd>() -> LeafRow<dyn OperationKernels> {
     LeafRow::new(S::LEAF, LatticeKernels::<S>::offers, || Some(Box::new(LatticeKernels(S::detect()?))))
 }
 
+const fn lane_trees<S: ShortSimd>() -> LeafRow<dyn OperationKernels> {
+    LeafRow::new(S::LEAF, slh_dsa::offers::<LaneSteps<S>>, || {
+        Some(Box::new(HashTreeKernels(LaneSteps(S::detect()?))))
+    })
+}
+
+const fn stream_trees<S: ShaSimd, L: ShortSimd>() -> LeafRow<dyn OperationKernels> {
+    LeafRow::new(S::LEAF, slh_dsa::offers::<StreamSteps<S, L>>, || {
+        let (streams, lanes) = (S::detect()?, LaneSteps(L::detect()?));
+        Some(Box::new(HashTreeKernels(StreamSteps { streams, lanes })))
+    })
+}
+
 const fn aes<S: BlockSimd>() -> LeafRow<dyn CipherKernels> {
     LeafRow::new(S::LEAF, aes::offers, || Some(Box::new(AesKernels(S::detect()?))))
 }
@@ -132,6 +150,7 @@ pub(crate) struct Leaves {
     rsa: LeafFamily<dyn OperationKernels>,
     curves: LeafFamily<dyn OperationKernels>,
     lattices: LeafFamily<dyn OperationKernels>,
+    hash_trees: LeafFamily<dyn OperationKernels>,
     aes: LeafFamily<dyn CipherKernels>,
     des: LeafFamily<dyn CipherKernels>,
     chacha: LeafFamily<dyn RecordKernels>,
@@ -148,6 +167,7 @@ impl Leaves {
             rsa: LeafFamily::detect(RSA, &allows),
             curves: LeafFamily::detect(CURVES, &allows),
             lattices: LeafFamily::detect(LATTICES, &allows),
+            hash_trees: LeafFamily::detect(HASH_TREES, &allows),
             aes,
             des: LeafFamily::detect(DES, &allows),
             chacha: LeafFamily::detect(CHACHA, &allows),
@@ -162,10 +182,11 @@ impl Leaves {
 
     /// Returns true if there is no leaf for any shape.
     pub(crate) fn is_empty(&self) -> bool {
-        let Self { rsa, curves, lattices, aes, des, chacha, hashes, .. } = self;
+        let Self { rsa, curves, lattices, hash_trees, aes, des, chacha, hashes, .. } = self;
         rsa.is_empty()
             && curves.is_empty()
             && lattices.is_empty()
+            && hash_trees.is_empty()
             && aes.is_empty()
             && des.is_empty()
             && chacha.is_empty()
@@ -185,7 +206,7 @@ impl Leaves {
 
     /// Returns the leaf and the kernels of a shape of public-key operations.
     pub(crate) fn operations(&self, shape: Shape) -> Option<(LeafChoice, &dyn OperationKernels)> {
-        let families = [&self.rsa, &self.curves, &self.lattices];
+        let families = [&self.rsa, &self.curves, &self.lattices, &self.hash_trees];
         families.into_iter().find_map(|family| family.find(shape, &self.exceptions))
     }
 
@@ -288,7 +309,12 @@ fn is_public(shape: Shape) -> bool {
 }
 
 fn is_sha256(shape: Shape) -> bool {
-    matches!(hash_of(shape), Some(DigestAlg::Sha224 | DigestAlg::Sha256))
+    match shape {
+        Shape::SlhDsaKeygen { set } | Shape::SlhDsaSign { set } | Shape::SlhDsaVerify { set } => {
+            !set.is_shake()
+        }
+        _ => matches!(hash_of(shape), Some(DigestAlg::Sha224 | DigestAlg::Sha256)),
+    }
 }
 
 /// Returns the hash of a digest, a part of one, or an HMAC.

@@ -19,6 +19,7 @@
 //! | `lattice` | what ML-KEM and ML-DSA share: units of lanes, transforms, draws |
 //! | `ml_kem` | ML-KEM-768 and ML-KEM-1024 |
 //! | `ml_dsa` | ML-DSA: verifying and signing |
+//! | `slh_dsa` | SLH-DSA: its hash steps |
 //! | `hash` | SHA-1 and SHA-2 of many messages side by side, HMAC |
 //! | `scratch` | memory that threads keep between runs |
 //! | `fault` | faults of the engine |
@@ -62,6 +63,7 @@ mod records;
 mod rsa;
 mod scratch;
 mod simd;
+mod slh_dsa;
 
 pub use engine::LaneEngine;
 pub use simd::Leaf;

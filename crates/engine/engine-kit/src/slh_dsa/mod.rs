@@ -7,6 +7,7 @@
 //! | `message` | the encoded message M', its randomised digest, and the indices within it |
 //! | `wots`, `tree`, `fors`, `hypertree` | one-time keys, Merkle trees, few-time keys, and the tree of trees |
 //! | `portable` | [`HashSteps`] by one stream of compression functions |
+//! | [`operation`] | the operations of the contract, for every engine |
 //!
 //! The leaves of all layers depend on the digest of the message alone, and not on each other. So one signature is one
 //! stream of independent chains, and fills the lanes of an engine by itself. Only the few chains that sign the roots of
@@ -19,6 +20,7 @@ mod address;
 mod fors;
 mod hypertree;
 mod message;
+pub mod operation;
 mod portable;
 mod steps;
 #[cfg(test)]

@@ -141,7 +141,10 @@ impl<V: Vector, H: LaneHash> LaneLayout<V, H> {
 /// Loads a chaining value for each lane, from the bytes that `value` returns. If its words have 32 bits, the last eight
 /// vectors of the result are those of a second chaining value.
 #[inline(always)]
-fn load_chains<'a, S: Simd, H: LaneHash>(simd: S, value: impl Fn(usize) -> &'a ChainBytes) -> [S::V; WORDS] {
+pub(crate) fn load_chains<'a, S: Simd, H: LaneHash>(
+    simd: S,
+    value: impl Fn(usize) -> &'a ChainBytes,
+) -> [S::V; WORDS] {
     let lanes = LaneLayout::<S::V, H>::LANES;
     let mut words = [simd.zero(); WORDS];
     for (at, word) in words.iter_mut().enumerate().take(lanes * LaneLayout::<S::V, H>::CHAIN_ROWS) {
@@ -153,12 +156,12 @@ fn load_chains<'a, S: Simd, H: LaneHash>(simd: S, value: impl Fn(usize) -> &'a C
 
 /// The chaining values of all lanes as big-endian bytes.
 #[derive(Clone, Copy)]
-struct LaneChains<V, H>([V; WORDS], PhantomData<H>);
+pub(crate) struct LaneChains<V, H>([V; WORDS], PhantomData<H>);
 
 impl<V: Vector, H: LaneHash> LaneChains<V, H> {
     /// Arranges words to bytes.
     #[inline(always)]
-    fn new<S: Simd<V = V>>(simd: S, chain: &Chain<V>) -> Self {
+    pub(crate) fn new<S: Simd<V = V>>(simd: S, chain: &Chain<V>) -> Self {
         let mut rows = [simd.zero(); WORDS];
         rows[..chain.len()].copy_from_slice(chain);
         H::arrange(&mut rows);
@@ -167,7 +170,7 @@ impl<V: Vector, H: LaneHash> LaneChains<V, H> {
 
     /// Stores the leading bytes of a lane's chaining value, as many as the slice holds.
     #[inline(always)]
-    fn store(&self, lane: usize, out: &mut [u8]) {
+    pub(crate) fn store(&self, lane: usize, out: &mut [u8]) {
         let rows = self.0.iter().skip(lane).step_by(LaneLayout::<V, H>::LANES);
         for (row, chunk) in rows.zip(out.chunks_mut(V::BYTES)) {
             row.store_prefix(chunk);

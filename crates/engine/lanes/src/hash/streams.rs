@@ -78,7 +78,7 @@ impl StreamState {
 
     /// Returns the big-endian bytes of the chaining value.
     #[inline(always)]
-    fn bytes<H: StreamHash>(&self) -> [u8; CHAIN_BYTES / 2] {
+    pub(crate) fn bytes<H: StreamHash>(&self) -> [u8; CHAIN_BYTES / 2] {
         let mut bytes = [0; CHAIN_BYTES / 2];
         for (pair, word) in bytes.as_chunks_mut().0.iter_mut().zip(H::ORDER) {
             *pair = self.0[word].to_be_bytes();
@@ -103,7 +103,7 @@ impl StreamState {
 }
 
 /// Reads the first half of a chaining value, which is all of it for words of 32 bits.
-fn first_half<H: StreamHash>(value: &[u8; CHAIN_BYTES]) -> StreamState {
+pub(crate) fn first_half<H: StreamHash>(value: &[u8; CHAIN_BYTES]) -> StreamState {
     value.first_chunk().map(StreamState::new::<H>).unwrap_or_default()
 }
 

@@ -9,6 +9,7 @@
 //! | `hash` | hashes and HMAC: lengths around the block size, lanes that end early, parts that join |
 //! | `ml_kem` | ML-KEM beside the scalar engine: keys, damaged ciphertexts, every number of jobs |
 //! | `ml_dsa` | ML-DSA beside the scalar engine: keys, damaged signatures, every number of jobs |
+//! | `slh_dsa` | SLH-DSA beside the scalar engine: keys, signatures, damaged signatures, cancelled operations |
 //! | `gcm` | GCM: tag lengths, damaged records among good ones, slots |
 //! | `gcm_siv` | GCM-SIV: RFC 8452, and each length beside the scalar engine |
 //! | `published` | published vectors of every record shape |
@@ -28,3 +29,4 @@ mod ml_kem;
 mod published;
 mod records;
 mod rsa;
+mod slh_dsa;
