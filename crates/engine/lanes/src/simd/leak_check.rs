@@ -35,7 +35,8 @@ pub fn reveal(bytes: &[u8]) {
 
 /// Returns the same value, marked as public.
 #[inline(always)]
-pub(super) fn revealed<T: Copy>(value: T) -> T {
+#[must_use]
+pub fn revealed<T: Copy>(value: T) -> T {
     let mut kept = value;
     // The exposed address makes the compiler assume that the request writes the value, so it is read back from
     // memory.
