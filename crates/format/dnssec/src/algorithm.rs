@@ -3,13 +3,15 @@
 use std::fmt;
 use std::str::FromStr;
 
-use oarlock::Curve;
-use oarlock::{DigestAlg, EcdsaEncoding, Key, NonceRule, Scheme};
+use oarlock::{Curve, DigestAlg, EcdsaEncoding, Key, MlDsaSet, MlDsaVariant, NonceRule, Scheme, SlhDsaSet};
 
-/// The number of an algorithm. Unknown numbers are values too: if a set is signed with unknown algorithms only, it
-/// counts as unsigned, not as bogus. RFC 4035 5.2.
+/// An algorithm. Values up to 255 are the numbers of records. Unknown numbers are values too: if a set is signed with
+/// unknown algorithms only, it counts as unsigned, not as bogus. RFC 4035 5.2.
+///
+/// Values above 255 are experimental algorithms, which have no number of their own: records have 254 (PRIVATEOID), and
+/// keys and signatures begin with an object identifier. RFC 4034 A.1.1.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct DnssecAlgorithm(pub u8);
+pub struct DnssecAlgorithm(pub u16);
 
 /// The primitives of an algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +20,20 @@ pub(crate) enum AlgorithmFamily {
     Ec(Curve, DigestAlg),
     Ed25519,
     Ed448,
+    MlDsa(MlDsaSet),
+    SlhDsa(SlhDsaSet),
+}
+
+/// The number of algorithms that an object identifier names. RFC 4034 A.1.1.
+const PRIVATE_OID: u8 = 254;
+
+/// The prefixes of keys and signatures of the experimental algorithms: the length of an object identifier, and the
+/// identifier in DER, 2.16.840.1.101.3.4.3.n. RFC 4034 A.1.1, RFC 9881 and RFC 9909.
+const EXPERIMENTAL: [(DnssecAlgorithm, [u8; 12]); 2] =
+    [(DnssecAlgorithm::ML_DSA_44, oid_prefix(17)), (DnssecAlgorithm::SLH_DSA_SHA2_128S, oid_prefix(20))];
+
+const fn oid_prefix(last: u8) -> [u8; 12] {
+    [11, 0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x03, last]
 }
 
 /// An error for a text that names no algorithm.
@@ -28,7 +44,7 @@ pub struct UnknownAlgorithmError(pub String);
 /// The length of an Ed25519 signature in bytes. RFC 8080 section 4.
 const ED25519_SIGNATURE_LEN: usize = 64;
 
-const MNEMONICS: [(DnssecAlgorithm, &str); 16] = [
+const MNEMONICS: [(DnssecAlgorithm, &str); 18] = [
     (DnssecAlgorithm::RSAMD5, "RSAMD5"),
     (DnssecAlgorithm(2), "DH"),
     (DnssecAlgorithm(3), "DSA"),
@@ -45,6 +61,8 @@ const MNEMONICS: [(DnssecAlgorithm, &str); 16] = [
     (DnssecAlgorithm(252), "INDIRECT"),
     (DnssecAlgorithm(253), "PRIVATEDNS"),
     (DnssecAlgorithm(254), "PRIVATEOID"),
+    (DnssecAlgorithm::ML_DSA_44, "ML-DSA-44"),
+    (DnssecAlgorithm::SLH_DSA_SHA2_128S, "SLH-DSA-SHA2-128S"),
 ];
 
 #[allow(missing_docs, reason = "each is its mnemonic")]
@@ -58,10 +76,12 @@ impl DnssecAlgorithm {
     pub const ECDSAP384SHA384: Self = Self(14);
     pub const ED25519: Self = Self(15);
     pub const ED448: Self = Self(16);
+    pub const ML_DSA_44: Self = Self(256);
+    pub const SLH_DSA_SHA2_128S: Self = Self(257);
 }
 
 impl DnssecAlgorithm {
-    /// The algorithms whose signatures this crate verifies.
+    /// The algorithms whose signatures this crate verifies, without the experimental ones.
     pub const SUPPORTED: [Self; 8] = [
         Self::RSASHA1,
         Self::RSASHA1_NSEC3_SHA1,
@@ -72,6 +92,33 @@ impl DnssecAlgorithm {
         Self::ED25519,
         Self::ED448,
     ];
+
+    /// Returns the number that stands in records.
+    #[must_use]
+    pub fn number(self) -> u8 {
+        u8::try_from(self.0).unwrap_or(PRIVATE_OID)
+    }
+
+    /// True if IANA has not given the algorithm a number. Such keys and signatures are for tests; other software takes
+    /// their zones for unsigned.
+    #[must_use]
+    pub fn is_experimental(self) -> bool {
+        u8::try_from(self.0).is_err()
+    }
+
+    /// Returns the bytes with which keys and signatures of an experimental algorithm begin, and none for others.
+    pub(crate) fn prefix(self) -> &'static [u8] {
+        let found = EXPERIMENTAL.iter().find(|(algorithm, _)| *algorithm == self);
+        found.map_or(&[], |(_, prefix)| prefix)
+    }
+
+    /// Returns the algorithm of a key or a signature with this number, and the bytes behind its prefix.
+    pub(crate) fn split(number: u8, bytes: &[u8]) -> (Self, &[u8]) {
+        let found = EXPERIMENTAL.iter().filter(|_| number == PRIVATE_OID);
+        let mut found =
+            found.filter_map(|(algorithm, prefix)| Some((*algorithm, bytes.strip_prefix(prefix)?)));
+        found.next().unwrap_or((number.into(), bytes))
+    }
 
     /// Returns the mnemonic, if the algorithm has one.
     #[must_use]
@@ -109,10 +156,13 @@ impl DnssecAlgorithm {
             }
             AlgorithmFamily::Ed25519 => Some(Scheme::Ed25519Verify),
             AlgorithmFamily::Ed448 => None,
+            AlgorithmFamily::MlDsa(set) => Some(Scheme::MlDsaVerify { set, variant: MlDsaVariant::Pure }),
+            AlgorithmFamily::SlhDsa(set) => Some(Scheme::SlhDsaVerify { set, pre_hash: None }),
         }
     }
 
-    /// Returns the scheme of the facade that signs in the form of an RRSIG. The nonce rule applies to ECDSA only.
+    /// Returns the scheme of the facade that signs in the form of an RRSIG. The nonce rule applies to ECDSA, ML-DSA and
+    /// SLH-DSA.
     #[must_use]
     pub fn sign_scheme(self, nonce: NonceRule) -> Option<Scheme> {
         match self.family()? {
@@ -122,6 +172,10 @@ impl DnssecAlgorithm {
             }
             AlgorithmFamily::Ed25519 => Some(Scheme::Ed25519Sign),
             AlgorithmFamily::Ed448 => None,
+            AlgorithmFamily::MlDsa(set) => {
+                Some(Scheme::MlDsaSign { set, variant: MlDsaVariant::Pure, nonce })
+            }
+            AlgorithmFamily::SlhDsa(set) => Some(Scheme::SlhDsaSign { set, pre_hash: None, nonce }),
         }
     }
 
@@ -142,6 +196,12 @@ impl DnssecAlgorithm {
             }
             AlgorithmFamily::Ed25519 => key.ed25519_public().map(|_| ED25519_SIGNATURE_LEN),
             AlgorithmFamily::Ed448 => None,
+            AlgorithmFamily::MlDsa(set) => {
+                key.ml_dsa_public().filter(|(of_key, _)| *of_key == set).map(|_| set.signature_len())
+            }
+            AlgorithmFamily::SlhDsa(set) => {
+                key.slh_dsa_public().filter(|(of_key, _)| *of_key == set).map(|_| set.signature_len())
+            }
         }
     }
 
@@ -156,8 +216,16 @@ impl DnssecAlgorithm {
             Self::ECDSAP384SHA384 => Some(AlgorithmFamily::Ec(Curve::P384, DigestAlg::Sha384)),
             Self::ED25519 => Some(AlgorithmFamily::Ed25519),
             Self::ED448 => Some(AlgorithmFamily::Ed448),
+            Self::ML_DSA_44 => Some(AlgorithmFamily::MlDsa(MlDsaSet::MlDsa44)),
+            Self::SLH_DSA_SHA2_128S => Some(AlgorithmFamily::SlhDsa(SlhDsaSet::Sha2_128s)),
             _ => None,
         }
+    }
+}
+
+impl From<u8> for DnssecAlgorithm {
+    fn from(number: u8) -> Self {
+        Self(number.into())
     }
 }
 
@@ -170,8 +238,8 @@ impl FromStr for DnssecAlgorithm {
             return Ok(*known);
         }
         let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
-        match text.parse() {
-            Ok(number) if is_number => Ok(Self(number)),
+        match text.parse::<u8>() {
+            Ok(number) if is_number => Ok(number.into()),
             // BIND writes this mnemonic.
             _ if text.eq_ignore_ascii_case("NSEC3RSASHA1") => Ok(Self::RSASHA1_NSEC3_SHA1),
             _ => Err(UnknownAlgorithmError(text.into())),
@@ -221,6 +289,15 @@ mod tests {
             let has_scheme = algorithm.is_supported() && algorithm != DnssecAlgorithm::ED448;
             assert_eq!(algorithm.verify_scheme().is_some(), has_scheme);
             assert_eq!(algorithm.can_sign(), has_scheme);
+        }
+        for (experimental, text) in EXPERIMENTAL.map(|(algorithm, _)| (algorithm, algorithm.to_string())) {
+            assert!(experimental.is_experimental() && experimental.can_sign(), "{text}");
+            assert_eq!((experimental.number(), text.to_lowercase().parse()), (254, Ok(experimental)));
+            let bytes = [experimental.prefix(), &[7, 8]].concat();
+            assert_eq!(DnssecAlgorithm::split(254, &bytes), (experimental, &[7, 8][..]));
+            // Another number, and an identifier that is cut short.
+            assert_eq!(DnssecAlgorithm::split(253, &bytes), (DnssecAlgorithm(253), &bytes[..]));
+            assert_eq!(DnssecAlgorithm::split(254, &bytes[..11]), (DnssecAlgorithm(254), &bytes[..11]));
         }
         assert_eq!(DnssecAlgorithm::RSASHA512.message_digest(), Some(DigestAlg::Sha512));
         assert_eq!(DnssecAlgorithm::ED25519.message_digest(), None);

@@ -29,7 +29,7 @@ pub struct Dnskey<'a> {
     pub protocol: u8,
     /// The algorithm of the key's signatures.
     pub algorithm: DnssecAlgorithm,
-    /// The key in the encoding of its algorithm.
+    /// The key in the encoding of its algorithm, without the object identifier of an experimental one.
     pub public: &'a [u8],
     rdata: &'a [u8],
 }
@@ -127,13 +127,11 @@ impl<'a> Dnskey<'a> {
     /// [`DnskeyError::Short`].
     pub fn parse(rdata: &'a [u8]) -> Result<Self, DnskeyError> {
         match rdata {
-            [high, low, protocol, algorithm, public @ ..] => Ok(Self {
-                flags: u16::from_be_bytes([*high, *low]),
-                protocol: *protocol,
-                algorithm: DnssecAlgorithm(*algorithm),
-                public,
-                rdata,
-            }),
+            [high, low, protocol, number, public @ ..] => {
+                let (algorithm, public) = DnssecAlgorithm::split(*number, public);
+                let flags = u16::from_be_bytes([*high, *low]);
+                Ok(Self { flags, protocol: *protocol, algorithm, public, rdata })
+            }
             _ => Err(DnskeyError::Short { found: rdata.len() }),
         }
     }
@@ -204,6 +202,16 @@ impl<'a> Dnskey<'a> {
                 let key = Ed448Key::new(self.check_len(Ed448Key::LEN)?).ok_or(DnskeyError::NoPoint)?;
                 Ok(ZonePublicKey::Ed448(Box::new(key)))
             }
+            AlgorithmFamily::MlDsa(set) => {
+                let public = self.check_len(set.public_len())?;
+                let key = raw::ml_dsa_public(set, public).map_err(DnskeyError::Invalid)?;
+                Ok(ZonePublicKey::Accelerated(key))
+            }
+            AlgorithmFamily::SlhDsa(set) => {
+                let public = self.check_len(set.public_len())?;
+                let key = raw::slh_dsa_public(set, public).map_err(DnskeyError::Invalid)?;
+                Ok(ZonePublicKey::Accelerated(key))
+            }
         }
     }
 
@@ -243,7 +251,8 @@ impl<'a> Dnskey<'a> {
 pub fn dnskey_rdata(flags: u16, algorithm: DnssecAlgorithm, key: &Key) -> Result<Vec<u8>, DnskeyError> {
     let wrong = || DnskeyError::WrongKey { algorithm, found: key.kind() };
     let [high, low] = flags.to_be_bytes();
-    let mut rdata = vec![high, low, PROTOCOL, algorithm.0];
+    let mut rdata = vec![high, low, PROTOCOL, algorithm.number()];
+    rdata.extend_from_slice(algorithm.prefix());
     match algorithm.family() {
         Some(AlgorithmFamily::Rsa(_)) => {
             let public = key.rsa_public().ok_or_else(wrong)?;
@@ -256,6 +265,14 @@ pub fn dnskey_rdata(flags: u16, algorithm: DnssecAlgorithm, key: &Key) -> Result
             rdata.extend_from_slice(point.get(1..).unwrap_or_default());
         }
         Some(AlgorithmFamily::Ed25519) => rdata.extend_from_slice(key.ed25519_public().ok_or_else(wrong)?),
+        Some(AlgorithmFamily::MlDsa(set)) => {
+            let public = key.ml_dsa_public().filter(|(of_key, _)| *of_key == set);
+            rdata.extend_from_slice(public.ok_or_else(wrong)?.1);
+        }
+        Some(AlgorithmFamily::SlhDsa(set)) => {
+            let public = key.slh_dsa_public().filter(|(of_key, _)| *of_key == set);
+            rdata.extend_from_slice(public.ok_or_else(wrong)?.1);
+        }
         Some(AlgorithmFamily::Ed448) | None => return Err(DnskeyError::UnsupportedAlgorithm(algorithm)),
     }
     // The algorithm limits the length of an RSA key, so the finished record is checked as any other.

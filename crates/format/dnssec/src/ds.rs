@@ -146,7 +146,7 @@ impl<'a> Ds<'a> {
             _ => {}
         }
         let key_tag = u16::from_be_bytes([*high, *low]);
-        Ok(Self { key_tag, algorithm: DnssecAlgorithm(*algorithm), digest_type, digest })
+        Ok(Self { key_tag, algorithm: (*algorithm).into(), digest_type, digest })
     }
 
     /// Returns true for the CDS that asks for the deletion of all DS records. RFC 8078 section 4.
@@ -173,7 +173,7 @@ impl<'a> Ds<'a> {
         dnskey: &Dnskey<'_>,
     ) -> Result<bool, DsError> {
         // RFC 4035 5.2: both must match. The tag also saves the digest of keys that cannot match.
-        if dnskey.algorithm != self.algorithm || dnskey.key_tag() != self.key_tag {
+        if dnskey.algorithm.number() != self.algorithm.number() || dnskey.key_tag() != self.key_tag {
             return Ok(false);
         }
         Ok(digest(accelerator, owner, dnskey, self.digest_type)? == self.digest)
@@ -191,7 +191,7 @@ pub fn ds_rdata(
     digest_type: DigestType,
 ) -> Result<Vec<u8>, DsError> {
     let [high, low] = dnskey.key_tag().to_be_bytes();
-    let mut rdata = vec![high, low, dnskey.algorithm.0, digest_type.0];
+    let mut rdata = vec![high, low, dnskey.algorithm.number(), digest_type.0];
     rdata.extend(digest(accelerator, owner, dnskey, digest_type)?);
     Ok(rdata)
 }

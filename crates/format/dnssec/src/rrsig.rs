@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use crate::algorithm::DnssecAlgorithm;
 use crate::name::DomainName;
 use crate::rtype::RecordType;
 
@@ -14,8 +15,8 @@ const CLASS_IN: [u8; 2] = [0, 1];
 pub struct Rrsig<'a> {
     /// The type of the signed set.
     pub covered: RecordType,
-    /// The number of the algorithm.
-    pub algorithm: u8,
+    /// The algorithm.
+    pub algorithm: DnssecAlgorithm,
     /// The number of the owner's labels, without the root and a leading `*`. RFC 4034 3.1.3.
     pub labels: u8,
     /// The time to live of the set when it was signed, in seconds.
@@ -28,7 +29,7 @@ pub struct Rrsig<'a> {
     pub key_tag: u16,
     /// The zone of the key.
     pub signer: DomainName<'a>,
-    /// The bytes of the signature.
+    /// The bytes of the signature, without the object identifier of an experimental algorithm.
     pub signature: &'a [u8],
     /// The data before the signature, which is signed too.
     pub head: &'a [u8],
@@ -64,11 +65,12 @@ impl<'a> Rrsig<'a> {
     /// The data is too short, or the signer's name is malformed.
     pub fn read(data: &'a [u8]) -> Result<Self, RrsigError> {
         let (fixed, rest) = data.split_first_chunk::<FIXED>().ok_or(RrsigError::Short(data.len()))?;
-        let (signer, signature) = DomainName::at_front(rest).map_err(|_| RrsigError::Signer)?;
+        let (signer, rest) = DomainName::at_front(rest).map_err(|_| RrsigError::Signer)?;
+        let (algorithm, signature) = DnssecAlgorithm::split(fixed[2], rest);
         let word = |at: usize| u32::from_be_bytes([fixed[at], fixed[at + 1], fixed[at + 2], fixed[at + 3]]);
         Ok(Self {
             covered: RecordType(u16::from_be_bytes([fixed[0], fixed[1]])),
-            algorithm: fixed[2],
+            algorithm,
             labels: fixed[3],
             original_ttl: word(4),
             expiration: word(8),
@@ -76,7 +78,7 @@ impl<'a> Rrsig<'a> {
             key_tag: u16::from_be_bytes([fixed[16], fixed[17]]),
             signer,
             signature,
-            head: &data[..data.len() - signature.len()],
+            head: &data[..data.len() - rest.len()],
         })
     }
 
@@ -168,7 +170,7 @@ mod tests {
         let read = Rrsig::read(&whole).unwrap();
         assert_eq!(
             (read.covered, read.algorithm, read.labels, read.original_ttl),
-            (RecordType::A, 13, 2, 3600)
+            (RecordType::A, DnssecAlgorithm::ECDSAP256SHA256, 2, 3600)
         );
         assert_eq!((read.key_tag, read.signer.to_string()), (0x1234, "example.".into()));
         assert_eq!(read.signature, b"signature");

@@ -5,7 +5,7 @@ use super::*;
 use crate::examples::{KEYS, hex};
 
 fn rsa_rdata(algorithm: DnssecAlgorithm, exponent: &[u8], modulus: &[u8]) -> Vec<u8> {
-    [&[1, 0, 3, algorithm.0, exponent.len() as u8], exponent, modulus].concat()
+    [&[1, 0, 3, algorithm.number(), exponent.len() as u8], exponent, modulus].concat()
 }
 
 fn fault(rdata: &[u8]) -> DnskeyError {
@@ -53,7 +53,7 @@ fn encodes_decoded_keys_to_the_same_data() {
         let Ok(ZonePublicKey::Accelerated(key)) = Dnskey::parse(&rdata).unwrap().public_key() else {
             panic!()
         };
-        let again = dnskey_rdata(example.flags, DnssecAlgorithm(example.algorithm), &key).unwrap();
+        let again = dnskey_rdata(example.flags, example.algorithm.into(), &key).unwrap();
         assert_eq!(again, rdata, "{}", example.source);
     }
     let ed25519 = generate::ed25519().unwrap();

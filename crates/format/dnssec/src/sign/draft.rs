@@ -47,7 +47,7 @@ impl ZoneDraft {
         // Checks come before copies, so that a bad zone costs little.
         let mut changes = ZoneChanges::default();
         check::zone(&sets, &source.ownerships, &mut changes)?;
-        let algorithms: Vec<u8> = ring.keys().iter().map(|key| key.algorithm().0).collect();
+        let algorithms: Vec<u8> = ring.keys().iter().map(|key| key.algorithm().number()).collect();
         load_rules::check(&sets, &source.ownerships, &algorithms, options.load_rules, &mut changes)?;
         source.check_keys(&ring, &options, &mut changes)?;
         let serial =

@@ -73,6 +73,19 @@ impl<'z> SigningPlan<'z> {
         (0..names.div_ceil(NAMES)).map(move |at| at * NAMES..names.min((at + 1) * NAMES))
     }
 
+    /// Returns the number of signatures, and the bytes of all of them.
+    #[must_use]
+    pub fn signatures_len(&self) -> (u64, u64) {
+        let names =
+            (0..self.name_count()).flat_map(|name| self.signed_sets(name).map(move |set| (name, set)));
+        let keys = names.flat_map(|(name, set)| self.signers(name, set.rtype));
+        keys.fold((0, 0), |(count, bytes), key| {
+            // Known for every key that can sign.
+            let len = key.algorithm().signature_len(key.key()).unwrap_or(0);
+            (count + 1, bytes + (key.algorithm().prefix().len() + len) as u64)
+        })
+    }
+
     /// Signs the sets of a range of names, on this thread.
     ///
     /// # Errors
@@ -215,7 +228,7 @@ impl<'z> SigningPlan<'z> {
             let signature =
                 made.next().unwrap_or(Err(JobError::Cancelled)).map_err(|error| wanted.unsigned(error))?;
             self.write_head(wanted, &mut head);
-            signatures.push(&[&head, signature]);
+            signatures.push(&[&head, wanted.key.algorithm().prefix(), signature]);
         }
         Ok(signatures)
     }
@@ -228,7 +241,7 @@ impl<'z> SigningPlan<'z> {
         head.clear();
         head.extend_from_slice(&set.rtype.0.to_be_bytes());
         // unreachable because a name has at most 127 labels
-        head.extend_from_slice(&[key.algorithm().0, signed_labels(set.owner) as u8]);
+        head.extend_from_slice(&[key.algorithm().number(), signed_labels(set.owner) as u8]);
         for number in [set.ttl(), expiration, lifetime.inception] {
             head.extend_from_slice(&number.to_be_bytes());
         }

@@ -40,7 +40,7 @@ impl<'z> Previous<'z> {
         let records = self.sets.records();
         old.signatures.iter().map(|row| records.get(*row as usize)).find_map(|record| {
             let rrsig = Rrsig::read(record.data).ok()?;
-            let is_of_key = rrsig.key_tag == key.tag() && rrsig.algorithm == key.algorithm().0;
+            let is_of_key = rrsig.key_tag == key.tag() && rrsig.algorithm == key.algorithm();
             let is_of_set = rrsig.signer == apex
                 && rrsig.original_ttl == set.ttl()
                 && usize::from(rrsig.labels) == signed_labels(set.owner);

@@ -134,7 +134,7 @@ impl ZoneVerifier<'_> {
         let key = keys.get(index);
         for row in set.signatures.iter().take(self.settings.max_signatures) {
             let Ok(rrsig) = Rrsig::read(self.sets.records().get(*row as usize).data) else { continue };
-            let is_its = rrsig.key_tag == key.tag && rrsig.algorithm == key.dnskey.algorithm.0;
+            let is_its = rrsig.key_tag == key.tag && rrsig.algorithm == key.dnskey.algorithm;
             let holds = rrsig.signer == self.apex && rrsig.validity(self.settings.now) == Validity::Valid;
             if !(is_its && holds) {
                 continue;

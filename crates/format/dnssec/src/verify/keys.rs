@@ -23,10 +23,12 @@ pub(super) struct VerifyKeys<'z> {
 }
 
 impl<'z> VerifyKeys<'z> {
-    /// Reads the keys of the DNSKEY set. Records that are too short are skipped.
-    pub(super) fn new(set: Option<RecordSet<'z>>) -> Self {
+    /// Reads the keys of the DNSKEY set. Records that are too short are skipped. Keys of experimental algorithms are
+    /// unsupported unless they are allowed.
+    pub(super) fn new(set: Option<RecordSet<'z>>, takes_experimental: bool) -> Self {
         let rows = set.iter().flat_map(|set| set.records.iter().copied().zip(set.data()));
-        let mut keys: Vec<VerifyKey<'z>> = rows.filter_map(|(row, data)| VerifyKey::new(row, data)).collect();
+        let mut keys: Vec<VerifyKey<'z>> =
+            rows.filter_map(|(row, data)| VerifyKey::new(row, data, takes_experimental)).collect();
         keys.sort_by_key(VerifyKey::sort_key);
         Self { keys }
     }
@@ -75,12 +77,16 @@ impl<'z> VerifyKeys<'z> {
 }
 
 impl<'z> VerifyKey<'z> {
-    fn new(row: u32, data: &'z [u8]) -> Option<Self> {
+    fn new(row: u32, data: &'z [u8], takes_experimental: bool) -> Option<Self> {
         let dnskey = Dnskey::parse(data).ok().filter(Dnskey::is_zone_key)?;
-        Some(Self { row, tag: dnskey.key_tag(), dnskey, public: dnskey.public_key() })
+        let public = match dnskey.algorithm.is_experimental() && !takes_experimental {
+            true => Err(DnskeyError::UnsupportedAlgorithm(dnskey.algorithm)),
+            false => dnskey.public_key(),
+        };
+        Some(Self { row, tag: dnskey.key_tag(), dnskey, public })
     }
 
-    fn sort_key(&self) -> (u16, u8) {
+    fn sort_key(&self) -> (u16, u16) {
         (self.tag, self.dnskey.algorithm.0)
     }
 }

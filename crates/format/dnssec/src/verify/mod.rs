@@ -44,13 +44,16 @@ pub struct VerifySettings {
     pub max_signatures: usize,
     /// The maximum number of additional NSEC3 iterations that are computed. RFC 9276 3.2.
     pub max_iterations: u16,
+    /// True if signatures of experimental algorithms count ([`DnssecAlgorithm::is_experimental`]). Otherwise they are
+    /// unsupported.
+    pub takes_experimental: bool,
 }
 
 impl VerifySettings {
     /// Makes the default settings for a point in time.
     #[must_use]
     pub fn at(now: u32) -> Self {
-        Self { now, max_keys: 4, max_signatures: 32, max_iterations: 150 }
+        Self { now, max_keys: 4, max_signatures: 32, max_iterations: 150, takes_experimental: false }
     }
 }
 
@@ -86,7 +89,7 @@ impl<'z> ZoneVerifier<'z> {
         let (_, at) = (0..sets.name_count()).filter_map(soa).min().ok_or(ZoneError::NoSoa)?;
         let apex = sets.name(at);
         let ownerships = NameOwnerships::new(sets, apex).ok_or(ZoneError::NoSoa)?;
-        let keys = VerifyKeys::new(sets.of_type(at, RecordType::DNSKEY));
+        let keys = VerifyKeys::new(sets.of_type(at, RecordType::DNSKEY), settings.takes_experimental);
         let required = keys.required();
         Ok(Self { sets, apex, ownerships, keys, required, settings })
     }

@@ -125,7 +125,7 @@ impl<'z> SignatureBatch<'z> {
             let reason = FindingReason::SignatureTtl { expected: set.ttl(), found: record.ttl };
             report.add(set.owner, set.rtype, Some(row), reason).key_tag = Some(rrsig.key_tag);
         }
-        let algorithm = DnssecAlgorithm(rrsig.algorithm);
+        let algorithm = rrsig.algorithm;
         // The verdict until a key verifies the signature.
         let mut verdict = SignatureVerdict::Bad(FindingReason::BadSignature);
         match candidate(verifier, set, &rrsig) {
@@ -269,7 +269,7 @@ fn candidate(
     if usize::from(rrsig.labels) != expected {
         return bad(FindingReason::WrongLabels { expected, found: rrsig.labels });
     }
-    let algorithm = DnssecAlgorithm(rrsig.algorithm);
+    let algorithm = rrsig.algorithm;
     // RFC 4035 5.2: an unknown algorithm is neither good nor bad.
     if !algorithm.is_supported() {
         return Err(SignatureVerdict::Unsupported);

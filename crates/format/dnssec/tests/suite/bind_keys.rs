@@ -7,7 +7,7 @@ use std::process::Command;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use oarlock::keys::bind;
-use oarlock_dnssec::{Dnskey, DnssecAlgorithm, dnskey_rdata};
+use oarlock_dnssec::{Dnskey, dnskey_rdata};
 
 /// Makes a key and returns the name of its files without their ending, or None if the program is not installed.
 fn keygen(folder: &Path, algorithm: u8, extra: &[&str]) -> Option<String> {
@@ -47,7 +47,7 @@ fn keys_of_dnssec_keygen_are_read() {
         let public = text("key");
         let line = public.lines().find(|line| !line.starts_with(';')).unwrap();
         let base64: String = line.split_whitespace().skip(6).collect();
-        let rdata = dnskey_rdata(flags, DnssecAlgorithm(algorithm), &private.key).unwrap();
+        let rdata = dnskey_rdata(flags, algorithm.into(), &private.key).unwrap();
         assert_eq!(rdata[4..], STANDARD.decode(base64).unwrap());
         let tag = format!("+{:05}", Dnskey::parse(&rdata).unwrap().key_tag());
         assert!(name.ends_with(&tag), "{name} {tag}");

@@ -209,7 +209,7 @@ fn line(
         file: key.path.display().to_string(),
         owner: key.owner.to_string(),
         key_tag: dnskey.key_tag(),
-        algorithm: dnskey.algorithm.0,
+        algorithm: dnskey.algorithm.number(),
         flags: dnskey.flags,
         digest_type: digest.map(|digest| digest.0),
         record: key_text::line(key.owner.name(), key.ttl, rtype, data),

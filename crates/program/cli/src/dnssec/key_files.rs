@@ -9,7 +9,7 @@ use clap::Args;
 use oarlock::keys::reference::{REFERENCE_LABEL, Reference};
 use oarlock::keys::{KeyError, Passphrase, bind, held, import};
 use oarlock::{AcceleratorBuilder, Key};
-use oarlock::{Curve, KeyKind};
+use oarlock::{Curve, KeyKind, MlDsaSet, SlhDsaSet};
 use oarlock_dnssec::{
     Dnskey, DnskeyError, DnssecAlgorithm, DomainName, DomainNameBuf, RecordType, SECURE_ENTRY_POINT,
     ZONE_KEY, ZoneRecord, dnskey_rdata,
@@ -71,7 +71,7 @@ pub(crate) enum SigningKeyError {
     Dnskey(#[from] DnskeyError),
     #[error("expected a private key, found a public one")]
     Public,
-    #[error("expected a key of RSA, P-256, P-384 or Ed25519, found {0:?}")]
+    #[error("expected a key of RSA, P-256, P-384, Ed25519, ML-DSA-44 or SLH-DSA-SHA2-128s, found {0:?}")]
     Kind(KeyKind),
     #[error("expected algorithm {expected}, found {found}")]
     Algorithm { expected: DnssecAlgorithm, found: DnssecAlgorithm },
@@ -190,7 +190,7 @@ impl KeyFiles {
         }
         if bind::is_bind(bytes) {
             let file = bind::import(bytes)?;
-            return Ok((file.key, Some(DnssecAlgorithm(file.algorithm))));
+            return Ok((file.key, Some(file.algorithm.into())));
         }
         Ok((import::any(bytes, self.passphrase.as_ref())?, None))
     }
@@ -315,12 +315,21 @@ fn usual_algorithm(key: &Key) -> Result<DnssecAlgorithm, SigningKeyError> {
         KeyKind::EcPrivate(Curve::P256) => Ok(DnssecAlgorithm::ECDSAP256SHA256),
         KeyKind::EcPrivate(Curve::P384) => Ok(DnssecAlgorithm::ECDSAP384SHA384),
         KeyKind::Ed25519Private => Ok(DnssecAlgorithm::ED25519),
+        KeyKind::MlDsaPrivate(MlDsaSet::MlDsa44) => Ok(DnssecAlgorithm::ML_DSA_44),
+        KeyKind::SlhDsaPrivate(SlhDsaSet::Sha2_128s) => Ok(DnssecAlgorithm::SLH_DSA_SHA2_128S),
         other => Err(SigningKeyError::Kind(other)),
     }
 }
 
 fn is_private(key: &Key) -> bool {
-    matches!(key.kind(), KeyKind::RsaPrivate(_) | KeyKind::EcPrivate(_) | KeyKind::Ed25519Private)
+    matches!(
+        key.kind(),
+        KeyKind::RsaPrivate(_)
+            | KeyKind::EcPrivate(_)
+            | KeyKind::Ed25519Private
+            | KeyKind::MlDsaPrivate(_)
+            | KeyKind::SlhDsaPrivate(_)
+    )
 }
 
 fn is_reference(bytes: &[u8]) -> bool {

@@ -6,9 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::{Args, ValueEnum};
-use oarlock::Curve;
-use oarlock::Key;
 use oarlock::keys::{KeyError, bind, generate};
+use oarlock::{Curve, Key, MlDsaSet, SlhDsaSet};
 use oarlock_dnssec::{
     DigestType, Dnskey, DnskeyError, DnssecAlgorithm, DomainName, REVOKE, RecordType, ds_rdata, rdata,
 };
@@ -18,7 +17,7 @@ use oarlock_terminal::report::print_report;
 use serde::Serialize;
 
 use super::key_files::{KEY_SIGNING, ZONE_SIGNING, ZoneSigningKey};
-use super::{DnssecError, key_text, zone};
+use super::{DnssecError, ExperimentalArgs, key_text, zone};
 use crate::keys::{KeysError, NewPassphrase, key_file, summary};
 
 /// The number of keys that are tried to find one with an unused tag.
@@ -35,7 +34,8 @@ const MAX_TRIES: usize = 1000;
 pub(super) struct ZoneKeygenArgs {
     /// Name of the zone, such as example.com
     zone: String,
-    /// Algorithm: RSASHA256 (8), RSASHA512 (10), ECDSAP256SHA256 (13), ECDSAP384SHA384 (14) or ED25519 (15)
+    /// Algorithm: RSASHA256 (8), RSASHA512 (10), ECDSAP256SHA256 (13), ECDSAP384SHA384 (14) or ED25519 (15); with
+    /// --experimental also ML-DSA-44 or SLH-DSA-SHA2-128S
     #[arg(long, value_name = "ALGORITHM", default_value = "ECDSAP256SHA256")]
     algorithm: DnssecAlgorithm,
     /// Length of an RSA key in bits, 1024 to 4096 [default: 2048]
@@ -49,6 +49,8 @@ pub(super) struct ZoneKeygenArgs {
     /// Directory for the files. It is created with mode 0700 if it does not exist
     #[arg(long, value_name = "DIRECTORY", default_value = ".")]
     out_dir: PathBuf,
+    #[command(flatten)]
+    experimental: ExperimentalArgs,
     #[command(flatten)]
     passphrase: NewPassphrase,
     /// Allow a tag that another key of the zone in the directory has, and overwrite files of that name
@@ -115,6 +117,13 @@ fn check(args: &ZoneKeygenArgs) -> Result<(), DnssecError> {
     if !args.algorithm.can_sign() {
         return Err(DnskeyError::UnsupportedAlgorithm(args.algorithm).into());
     }
+    args.experimental.check(args.algorithm)?;
+    if args.algorithm.is_experimental() && args.format == KeyFileFormat::Bind {
+        return Err(DnssecError::Usage(format!(
+            "--format bind: the format of BIND has no keys of {}: expected --format pem",
+            args.algorithm
+        )));
+    }
     if args.bits.is_some() && !args.algorithm.is_rsa() {
         return Err(DnssecError::Usage(format!(
             "--bits: {} has keys of one length: expected --algorithm RSASHA256 or RSASHA512, or no --bits",
@@ -135,6 +144,8 @@ fn make(args: &ZoneKeygenArgs) -> Result<ZoneSigningKey, DnssecError> {
         DnssecAlgorithm::ECDSAP256SHA256 => generate::ec(Curve::P256)?,
         DnssecAlgorithm::ECDSAP384SHA384 => generate::ec(Curve::P384)?,
         DnssecAlgorithm::ED25519 => generate::ed25519()?,
+        DnssecAlgorithm::ML_DSA_44 => generate::ml_dsa(MlDsaSet::MlDsa44)?,
+        DnssecAlgorithm::SLH_DSA_SHA2_128S => generate::slh_dsa(SlhDsaSet::Sha2_128s)?,
         other => return Err(DnskeyError::UnsupportedAlgorithm(other).into()),
     };
     let flags = if args.role.zsk { ZONE_SIGNING } else { KEY_SIGNING };
@@ -190,7 +201,7 @@ fn write(
     zone: DomainName<'_>,
     key: &ZoneSigningKey,
 ) -> Result<MadeZoneKey, DnssecError> {
-    let stem = format!("K{}+{:03}+{:05}", file_name(zone), key.algorithm.0, key.key_tag);
+    let stem = format!("K{}+{:03}+{:05}", file_name(zone), key.algorithm.number(), key.key_tag);
     let ending = if args.format == KeyFileFormat::Bind { "private" } else { "pem" };
     let private_file = args.out_dir.join(format!("{stem}.{ending}"));
     let public_file = args.out_dir.join(format!("{stem}.key"));
@@ -208,7 +219,7 @@ fn write(
     let ds = key_text::line(zone, key_text::NO_TTL, RecordType::DS, &ds);
     Ok(MadeZoneKey {
         zone: zone.to_string(),
-        algorithm: key.algorithm.0,
+        algorithm: key.algorithm.number(),
         flags: key.flags,
         key_tag: key.key_tag,
         private_file,
@@ -224,7 +235,7 @@ fn write_private(args: &ZoneKeygenArgs, path: &Path, key: &Key, over: Overwrite)
         KeyFileFormat::Pem => key_file::write(path, key, passphrase.as_ref(), over)?,
         KeyFileFormat::Bind => {
             let fail = |error: KeyError| KeysError::Key { path: path.to_owned(), error };
-            let text = bind::export(key, args.algorithm.0, Some(&now())).map_err(fail)?;
+            let text = bind::export(key, args.algorithm.number(), Some(&now())).map_err(fail)?;
             key_file::write_text(path, text.as_bytes(), true, over)?;
         }
     }

@@ -22,7 +22,7 @@ mod verify;
 mod zone_file;
 
 use clap::{Args, Subcommand};
-use oarlock_dnssec::{DomainName, DomainNameBuf, LetterCase};
+use oarlock_dnssec::{DnssecAlgorithm, DomainName, DomainNameBuf, LetterCase};
 use oarlock_measure::capacity::{self, CapacityArgs};
 use oarlock_service_kit::signals::stop_signal;
 use oarlock_terminal::GlobalOptions;
@@ -65,6 +65,33 @@ enum DnssecCommand {
     /// Answer whether this machine can verify the signatures of the traffic of a resolver
     #[command(after_help = capacity::AFTER_HELP)]
     Capacity(Box<CapacityArgs>),
+}
+
+/// The switch for algorithms that IANA has given no number.
+#[derive(Args, Clone, Copy, Debug)]
+struct ExperimentalArgs {
+    /// Allow ML-DSA-44 and SLH-DSA-SHA2-128S, for tests: records have 254 (PRIVATEOID), and other software takes the
+    /// zone for unsigned
+    #[arg(long)]
+    experimental: bool,
+}
+
+impl ExperimentalArgs {
+    fn is_given(self) -> bool {
+        self.experimental
+    }
+
+    /// # Errors
+    /// The algorithm needs the switch.
+    fn check(self, algorithm: DnssecAlgorithm) -> Result<(), DnssecError> {
+        if algorithm.is_experimental() && !self.experimental {
+            return Err(DnssecError::Usage(format!(
+                "{algorithm} has no number from IANA, so other software takes its zones for unsigned: \
+                 expected --experimental, or another algorithm"
+            )));
+        }
+        Ok(())
+    }
 }
 
 /// Runs the command.

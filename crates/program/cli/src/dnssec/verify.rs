@@ -16,7 +16,7 @@ use oarlock_terminal::{GlobalOptions, progress};
 
 use super::report::{self, VerifiedZone};
 use super::zone_file::{TextArgs, ZoneFile};
-use super::{DnssecError, origin};
+use super::{DnssecError, ExperimentalArgs, origin};
 use crate::time::{TimePoint, now};
 
 /// The number of names whose signatures are verified together: lanes are full many times, and the data fits into a
@@ -46,6 +46,8 @@ pub(super) struct ZoneVerifyArgs {
     /// Max number of additional NSEC3 iterations that are computed
     #[arg(long, value_name = "N", default_value_t = 150)]
     max_iterations: u16,
+    #[command(flatten)]
+    experimental: ExperimentalArgs,
     /// Only read the zone: report syntax errors, verify nothing
     #[arg(long)]
     syntax_only: bool,
@@ -80,6 +82,7 @@ pub(super) fn run(global: &GlobalOptions, args: &ZoneVerifyArgs) -> Result<(), D
     let settings = VerifySettings {
         max_keys: usize::from(args.max_keys),
         max_iterations: args.max_iterations,
+        takes_experimental: args.experimental.is_given(),
         ..VerifySettings::at(now)
     };
     let verifier =

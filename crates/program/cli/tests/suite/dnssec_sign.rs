@@ -414,3 +414,29 @@ fn rejects_a_signing_key_that_others_can_read() {
         stderr(&refused)
     );
 }
+
+#[test]
+fn experimental_keys_sign_where_they_are_allowed() {
+    let folder = SigningFolder::new();
+    let directory = folder.0.path().to_str().unwrap();
+    let keygen = ["dnssec", "keygen", "example.com", "--out-dir", directory, "--algorithm", "ML-DSA-44"];
+    for (more, said) in [(&[][..], "expected --experimental"), (&["--experimental"], "expected --format pem")]
+    {
+        let refused = oarlock(&[&keygen, more].concat());
+        assert!(code(&refused) == 2 && stderr(&refused).contains(said), "{}", stderr(&refused));
+    }
+    let key = folder.key("ML-DSA-44", &["--experimental", "--format", "pem"]);
+    assert!(key.contains("Kexample.com.+254+"), "{key}");
+    let refused = folder.sign("zone", "signed", &["--key", &key]);
+    assert!(code(&refused) == 2 && stderr(&refused).contains("expected --experimental"));
+    let done = folder.sign("zone", "signed", &["--key", &key, "--experimental"]);
+    // 2420 bytes and the object identifier each.
+    assert!(code(&done) == 0 && stderr(&done).contains("MB together"), "{}", stderr(&done));
+    let path = folder.path("signed");
+    let verify = |more: &[&str]| {
+        oarlock(&[&["--json", "dnssec", "verify", path.to_str().unwrap()][..], more].concat())
+    };
+    assert_eq!(code(&verify(&["--experimental"])), 0);
+    let unsigned: Value = serde_json::from_slice(&verify(&[]).stdout).unwrap();
+    assert_eq!(unsigned["counts"]["verifications"], 0, "{unsigned}");
+}

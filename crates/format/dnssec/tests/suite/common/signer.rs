@@ -275,7 +275,7 @@ fn signature(row: &Row, rtype: RecordType, key: &SigningKey, signer: &str) -> St
     let labels = owner.labels().filter(|label| *label != b"*").count();
     let (inception, expiration) = (NOW - 1000, NOW + 1000);
     let mut message = rtype.0.to_be_bytes().to_vec();
-    message.extend([key.algorithm.0, labels as u8]);
+    message.extend([key.algorithm.number(), labels as u8]);
     message.extend([ttl, expiration, inception].map(u32::to_be_bytes).concat());
     message.extend(tag.to_be_bytes());
     message.extend(

@@ -10,12 +10,12 @@ mod zones;
 use oarlock::Curve;
 use oarlock::keys::{generate, raw};
 use oarlock::{Accelerator, NonceRule};
+use oarlock_dnssec::ZoneRecords;
 use oarlock_dnssec::sign::{
     KeyRole, LoadRules, SignOptions, SignatureLifetime, Signatures, SignerKey, SigningPlan, ZoneDraft,
     ZoneSignError,
 };
 use oarlock_dnssec::zone::{ZoneReader, write_record};
-use oarlock_dnssec::{DnssecAlgorithm, ZoneRecords};
 
 use crate::common::by_engine::by_engine;
 
@@ -47,7 +47,7 @@ fn key(algorithm: u8, role: KeyRole, number: u8) -> SignerKey {
         _ => generate::rsa(2048).unwrap(),
     };
     let flags = if role == KeyRole::Zsk { 256 } else { 257 };
-    SignerKey::new(key, role, flags, DnssecAlgorithm(algorithm)).unwrap()
+    SignerKey::new(key, role, flags, algorithm.into()).unwrap()
 }
 
 fn pair() -> Vec<SignerKey> {

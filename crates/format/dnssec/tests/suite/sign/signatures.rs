@@ -2,15 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use oarlock::{Accelerator, Input, Job};
+use oarlock::keys::raw;
+use oarlock::{Accelerator, Input, Job, MlDsaSet, SlhDsaSet};
 use oarlock_dnssec::sign::{DenialMethod, KeyRole, Nsec3Options, SignOptions, SignerKey};
 use oarlock_dnssec::{
-    Dnskey, RecordSets, RecordType, Rrsig, VerifyReport, VerifySettings, ZonePublicKey, ZoneRecords,
-    ZoneVerifier,
+    Dnskey, DnssecAlgorithm, RecordSets, RecordType, Rrsig, VerifyReport, VerifySettings, ZonePublicKey,
+    ZoneRecords, ZoneVerifier,
 };
 
 use super::zones::{RFC_4035, RFC_5155};
-use super::{NOW, engines, key, options, pair, scalar, signed, zone};
+use super::{NOW, engines, key, lines, of_type, options, pair, scalar, signed, zone};
 
 fn denials() -> [DenialMethod; 3] {
     let nsec3 = |is_opt_out| DenialMethod::Nsec3(Nsec3Options { is_opt_out, ..Nsec3Options::default() });
@@ -127,9 +128,13 @@ fn a_revoked_key_signs_keys_only() {
 
 /// Returns the report of the verifier on a zone.
 fn report(accelerator: &Accelerator, text: &str) -> VerifyReport {
+    report_with(accelerator, text, VerifySettings::at(NOW))
+}
+
+fn report_with(accelerator: &Accelerator, text: &str, settings: VerifySettings) -> VerifyReport {
     let records = zone(text);
     let sets = RecordSets::new(&records);
-    let verifier = ZoneVerifier::new(&sets, VerifySettings::at(NOW)).unwrap();
+    let verifier = ZoneVerifier::new(&sets, settings).unwrap();
     let mut report = verifier.check_whole(accelerator).unwrap();
     report.merge(verifier.check_names(accelerator, 0..verifier.name_count()).unwrap());
     report
@@ -146,6 +151,36 @@ fn signed_zones_verify() {
             let broken = text.replace("192.0.2.10", "192.0.2.11");
             assert!(report(&accelerator, &broken).findings.len() > 1);
         }
+    }
+}
+
+/// The object identifiers of two algorithms share one number, and every set has a signature of each.
+#[test]
+fn experimental_algorithms_verify_where_they_are_allowed() {
+    let ml_dsa = || raw::ml_dsa_seed(MlDsaSet::MlDsa44, &[1; 32]).unwrap();
+    let slh_dsa = || raw::slh_dsa_seeds(SlhDsaSet::Sha2_128s, &[2; 48]).unwrap();
+    let keys = || {
+        vec![
+            SignerKey::new(ml_dsa(), KeyRole::Csk, 257, DnssecAlgorithm::ML_DSA_44).unwrap(),
+            SignerKey::new(slh_dsa(), KeyRole::Csk, 257, DnssecAlgorithm::SLH_DSA_SHA2_128S).unwrap(),
+        ]
+    };
+    let small = "$ORIGIN example.\n$TTL 60\n@ SOA . . 7 2 3 4 5\n@ NS a.\n";
+    let allowed = VerifySettings { takes_experimental: true, ..VerifySettings::at(NOW) };
+    for accelerator in engines() {
+        let (text, _) = signed(&accelerator, &zone(small), keys(), options(), None);
+        // Number 254, and the identifiers of RFC 9881 and RFC 9909 behind their length.
+        let of_keys = of_type(&lines(&zone(&text)), "DNSKEY");
+        assert!(of_keys.iter().all(|line| line.contains("257 3 254 CwYJYIZIAWUDBAM")), "{of_keys:?}");
+        let found = report_with(&accelerator, &text, allowed);
+        assert!(found.findings.is_empty() && found.counts.unsupported_signatures == 0, "{found:?}");
+        assert_eq!(found.counts.verifications, 2 * found.counts.signed_sets);
+        let broken = text.replace("NS a.", "NS b.");
+        assert!(!report_with(&accelerator, &broken, allowed).findings.is_empty());
+        // Others take the zone for unsigned.
+        let found = report(&accelerator, &text);
+        assert_eq!(found.counts.verifications, 0);
+        assert_eq!(found.counts.unsupported_signatures, 2 * found.counts.signed_sets);
     }
 }
 

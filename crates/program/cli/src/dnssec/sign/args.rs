@@ -11,9 +11,9 @@ use oarlock_dnssec::sign::{
     SignatureLifetime,
 };
 
-use super::super::DnssecError;
 use super::super::key_files::KeyFileArgs;
 use super::super::zone_file::TextArgs;
+use super::super::{DnssecError, ExperimentalArgs};
 use crate::key_path::key_path;
 use crate::time::{TimePoint, TimeSpan, now};
 
@@ -79,6 +79,8 @@ pub(super) struct ZoneKeyArgs {
     /// Algorithm of all keys, if their files do not state it [default: RSASHA256 for RSA; other keys determine it]
     #[arg(long, value_name = "ALGORITHM")]
     pub(super) algorithm: Option<DnssecAlgorithm>,
+    #[command(flatten)]
+    pub(super) experimental: ExperimentalArgs,
     #[command(flatten)]
     pub(super) files: KeyFileArgs,
 }

@@ -40,6 +40,9 @@ pub(super) fn run(global: &GlobalOptions, args: &ZoneSignArgs) -> Result<(), Dns
     let previous = previous.as_ref().map(|previous| &previous.records);
     let files = args.keys.files.open(global)?;
     let keys = keys::load(&args.keys, &files, apex(&zone)?.name())?;
+    for key in &keys {
+        args.keys.experimental.check(key.algorithm())?;
+    }
     // After the keys, because the builder has the server only if a file has named a key there.
     let accelerator = files.builder(global).lazy().build()?;
     if global.verbose || global.engines.is_some() {
@@ -54,6 +57,7 @@ pub(super) fn run(global: &GlobalOptions, args: &ZoneSignArgs) -> Result<(), Dns
     });
     let threads = global.threads.map_or_else(cores, usize::from);
     let mut plan = SigningPlan::new(&draft, previous).map_err(fail)?;
+    summary::tell_size(&plan, &draft);
     let signatures = sign(&accelerator, &plan, threads).map_err(fail)?;
     // After all other signatures, because the digest of the zone covers them. RFC 8976.
     let seal = plan.seal(&accelerator, &signatures).map_err(fail)?;

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use cpu_time::ProcessTime;
-use oarlock_dnssec::sign::{KeyRole, Signatures, ZoneDraft};
+use oarlock_dnssec::sign::{KeyRole, Signatures, SigningPlan, ZoneDraft};
 use oarlock_terminal::report::print_report;
 use oarlock_terminal::table::{count, thousands};
 use serde::Serialize;
@@ -111,7 +111,16 @@ impl KeyLine {
             KeyRole::Zsk => "zsk",
             KeyRole::Csk => "csk",
         };
-        Self { key_tag: key.tag(), algorithm: key.algorithm().0, role }
+        Self { key_tag: key.tag(), algorithm: key.algorithm().number(), role }
+    }
+}
+
+/// Tells the size of the signatures before they are made, if an experimental algorithm makes them long.
+pub(super) fn tell_size(plan: &SigningPlan<'_>, draft: &ZoneDraft) {
+    if draft.keys().iter().any(|key| key.algorithm().is_experimental()) {
+        let (signatures, bytes) = plan.signatures_len();
+        let signatures = count(signatures, "signature");
+        eprintln!("oarlock: {signatures} of {:.1} MB together, before base64", bytes as f64 / 1e6);
     }
 }
 
