@@ -83,7 +83,7 @@ const fn plan(name: &'static str) -> CratePlan {
 
 const CRATES: &[CratePlan] = &[
     plan("core").without_cycles(),
-    plan("engine-kit").unsafe_at("src/lattice/ffi.rs").without_cycles(),
+    plan("engine-kit").unsafe_at("src/ffi").without_cycles(),
     plan("scalar").row(1).unsafe_at("src/ffi").without_cycles(),
     plan("lanes").row(1).unsafe_at("src/simd").without_cycles(),
     plan("dispatch").unsafe_at("src/fork.rs"),

@@ -1,4 +1,5 @@
-//! Declares the functions of AWS-LC that its bindings lack: ML-KEM and ML-DSA of given randomness, on bare keys.
+//! Declares the functions of AWS-LC that its bindings lack: ML-KEM and ML-DSA of given randomness, on bare keys, and
+//! Keccak on a bare state.
 //!
 //! AWS-LC exports them under a prefix that names the version of `aws-lc-sys`. That crate tells its dependants the name
 //! of its library, which has the same prefix.
@@ -36,6 +37,9 @@ const ML_DSA: [(&str, &str); 4] = [
     ),
 ];
 
+/// The arguments of `Keccak1600_Absorb`. It returns the bytes that do not fill a block.
+const KECCAK_ABSORB: &str = "state: *mut u64, blocks: *const u8, len: usize, rate: usize";
+
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("cargo::rerun-if-changed=build.rs");
     let prefix =
@@ -43,17 +47,18 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut text = "unsafe extern \"C\" {\n".to_owned();
     for set in ["512", "768", "1024"] {
         for (name, arguments) in ML_KEM {
-            declare(&mut text, &prefix, &format!("ml_kem_{set}_{name}"), arguments)?;
+            declare(&mut text, &prefix, &format!("ml_kem_{set}_{name}"), arguments, "i32")?;
         }
     }
     for set in ["44", "65", "87"] {
         for (name, arguments) in ML_DSA {
-            declare(&mut text, &prefix, &name.replace("SET", set), arguments)?;
+            declare(&mut text, &prefix, &name.replace("SET", set), arguments, "i32")?;
         }
     }
+    declare(&mut text, &prefix, "Keccak1600_Absorb", KECCAK_ABSORB, "usize")?;
     text.push_str("}\n");
     let folder = env::var_os("OUT_DIR").ok_or("cargo has set no OUT_DIR")?;
-    Ok(fs::write(Path::new(&folder).join("lattice_symbols.rs"), text)?)
+    Ok(fs::write(Path::new(&folder).join("symbols.rs"), text)?)
 }
 
 /// Returns what stands before the name of every symbol: `aws_lc_0_47_0_`, or nothing if AWS-LC was built so.
@@ -63,6 +68,7 @@ fn prefix() -> Option<String> {
     library.strip_suffix("crypto").map(str::to_owned)
 }
 
-fn declare(text: &mut String, prefix: &str, name: &str, arguments: &str) -> std::fmt::Result {
-    writeln!(text, "    #[link_name = \"{prefix}{name}\"]\n    fn {name}({arguments}) -> i32;")
+fn declare(text: &mut String, prefix: &str, name: &str, arguments: &str, result: &str) -> std::fmt::Result {
+    let rust_name = name.to_ascii_lowercase();
+    writeln!(text, "    #[link_name = \"{prefix}{name}\"]\n    fn {rust_name}({arguments}) -> {result};")
 }

@@ -132,7 +132,7 @@ impl ExpandedMlDsa {
         }
         let public = [&self.seeds[..32], &high].concat();
         let mut private = self.seeds.clone();
-        private.extend(ml_dsa::public_hash(&public).map_err(|_| NOT_MADE)?);
+        private.extend(ml_dsa::public_hash(&public));
         for secret in &self.secrets {
             pack(&secret.map(|value| eta - value), eta_bits, &mut private);
         }

@@ -13,7 +13,7 @@ pub(crate) struct NamedDigest {
     names: &'static [&'static str],
     pub(crate) canonical: &'static std::ffi::CStr,
     algorithm: &'static aws::Algorithm,
-    /// The digest of `oarlock`, if the accelerator supports it.
+    /// The digest of `oarlock`, if its schemes of RSA and ECDSA take it.
     pub(crate) accelerated: Option<DigestAlg>,
     /// The object identifier, in DER without tag and length.
     pub(crate) oid: &'static [u8],

@@ -1,6 +1,8 @@
 //! Errors of one job, and the party at fault.
 
-use crate::{KeyKind, Shape, Status};
+use std::fmt;
+
+use crate::{DigestAlg, KeyKind, Shape, Status};
 
 /// The party that has to act on an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -27,6 +29,16 @@ pub enum JobError {
         expected: String,
         /// The length that was given.
         found: usize,
+    },
+    /// The scheme does not take the digest.
+    #[error("the {what} is {found}, expected {}", DigestNames(expected))]
+    Digest {
+        /// The name of the field.
+        what: &'static str,
+        /// The digests that the scheme takes.
+        expected: &'static [DigestAlg],
+        /// The digest that was given.
+        found: DigestAlg,
     },
     /// The key is of another kind than the job needs.
     #[error("wrong key type: {wanted} cannot use a key of kind {found:?}")]
@@ -129,12 +141,30 @@ pub enum JobError {
     ShutDown,
 }
 
+/// Names of digests in a sentence: `sha1, sha224 or sha256`.
+struct DigestNames<'a>(&'a [DigestAlg]);
+
+impl fmt::Display for DigestNames<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, digest) in self.0.iter().enumerate() {
+            let before = match index {
+                0 => "",
+                index if index + 1 == self.0.len() => " or ",
+                _ => ", ",
+            };
+            write!(f, "{before}{digest}")?;
+        }
+        Ok(())
+    }
+}
+
 impl JobError {
     /// Returns the party at fault.
     #[must_use]
     pub fn blame(&self) -> Blame {
         match self {
             Self::Length { .. }
+            | Self::Digest { .. }
             | Self::KeyType { .. }
             | Self::UnusableKey { .. }
             | Self::OutOfRange { .. }
@@ -196,7 +226,6 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::DigestAlg;
 
     #[test]
     fn every_status_but_done_is_an_error_with_a_message_of_its_own() {

@@ -68,7 +68,7 @@ pub use outcome::{OutcomeWriter, Outcomes};
 pub use process::{ForkSafeCell, ProcessLocal, ProcessMark};
 pub use records::{RecordRow, Records, ResolvedRecord, RowInput, RowRecords};
 pub use scheme::{
-    EcdsaEncoding, MlDsaVariant, NonceRule, PreHash, SaltLength, Scheme, SigningScheme, VerifyingScheme,
+    EcdsaEncoding, MlDsaVariant, NonceRule, SaltLength, Scheme, SigningScheme, VerifyingScheme,
     WrongSchemeKind,
 };
 pub use secret::{SecretBytes, erase, reserve_erasing};

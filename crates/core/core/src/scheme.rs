@@ -4,9 +4,9 @@ mod ml_dsa;
 
 use std::fmt;
 
-pub use ml_dsa::{MlDsaVariant, PreHash};
+pub use ml_dsa::MlDsaVariant;
 
-use crate::{Curve, DigestAlg, MlDsaSet, MlKemSet, SlhDsaSet};
+use crate::{Curve, DigestAlg, JobError, MlDsaSet, MlKemSet, SlhDsaSet};
 
 /// A complete operation with its padding, encoding and nonce rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -135,7 +135,7 @@ pub enum Scheme {
         /// The parameter set of the key.
         set: SlhDsaSet,
         /// The digest of the message that HashSLH-DSA signs. Pure SLH-DSA has none and signs the message itself.
-        pre_hash: Option<PreHash>,
+        pre_hash: Option<DigestAlg>,
         /// The source of opt_rand.
         nonce: NonceRule,
     },
@@ -144,7 +144,7 @@ pub enum Scheme {
         /// The parameter set of the key.
         set: SlhDsaSet,
         /// The digest of HashSLH-DSA, none for pure SLH-DSA.
-        pre_hash: Option<PreHash>,
+        pre_hash: Option<DigestAlg>,
     },
 }
 
@@ -188,6 +188,35 @@ impl Scheme {
             | Self::EcdsaSign { digest, .. }
             | Self::EcdsaVerify { digest, .. } => Some(digest),
             _ => None,
+        }
+    }
+
+    /// Checks that the scheme takes its digests: those of [`DigestAlg::RSA_AND_ECDSA`], or of [`DigestAlg::PRE_HASH`]
+    /// for HashML-DSA.
+    ///
+    /// # Errors
+    /// [`JobError::Digest`] names the digest that the scheme does not take.
+    pub fn check_digests(self) -> Result<(), JobError> {
+        match self {
+            Self::RsaPkcs1Sign { digest }
+            | Self::RsaPkcs1Verify { digest }
+            | Self::EcdsaSign { digest, .. }
+            | Self::EcdsaVerify { digest, .. } => check_digest("digest", digest, &DigestAlg::RSA_AND_ECDSA),
+            Self::RsaPssSign { digest, mgf, .. }
+            | Self::RsaPssVerify { digest, mgf, .. }
+            | Self::RsaOaepDecrypt { digest, mgf } => {
+                check_digest("digest", digest, &DigestAlg::RSA_AND_ECDSA)?;
+                check_digest("digest of the mask generation", mgf, &DigestAlg::RSA_AND_ECDSA)
+            }
+            Self::MlDsaSign { variant: MlDsaVariant::PreHash(digest), .. }
+            | Self::MlDsaVerify { variant: MlDsaVariant::PreHash(digest), .. } => {
+                check_digest("digest of HashML-DSA", digest, &DigestAlg::PRE_HASH)
+            }
+            Self::SlhDsaSign { pre_hash: Some(digest), .. }
+            | Self::SlhDsaVerify { pre_hash: Some(digest), .. } => {
+                check_digest("digest of HashSLH-DSA", digest, &DigestAlg::PRE_HASH)
+            }
+            _ => Ok(()),
         }
     }
 
@@ -238,6 +267,14 @@ impl Scheme {
             _ => false,
         }
     }
+}
+
+fn check_digest(
+    what: &'static str,
+    found: DigestAlg,
+    expected: &'static [DigestAlg],
+) -> Result<(), JobError> {
+    if expected.contains(&found) { Ok(()) } else { Err(JobError::Digest { what, expected, found }) }
 }
 
 impl fmt::Display for Scheme {
@@ -327,13 +364,13 @@ impl SigningScheme {
     /// ML-DSA-87 over the message itself, hedged.
     pub const ML_DSA_87: Self = Self::ml_dsa(MlDsaSet::MlDsa87, MlDsaVariant::Pure, NonceRule::Hedged);
 
-    /// Returns RSASSA-PKCS1-v1_5 with any digest.
+    /// Returns RSASSA-PKCS1-v1_5 with a digest of [`DigestAlg::RSA_AND_ECDSA`].
     #[must_use]
     pub const fn rsa_pkcs1(digest: DigestAlg) -> Self {
         Self(Scheme::RsaPkcs1Sign { digest })
     }
 
-    /// Returns RSASSA-PSS with any digests and salt length.
+    /// Returns RSASSA-PSS with digests of [`DigestAlg::RSA_AND_ECDSA`] and any salt length.
     #[must_use]
     pub const fn rsa_pss(digest: DigestAlg, mgf: DigestAlg, salt_len: u16) -> Self {
         Self(Scheme::RsaPssSign { digest, mgf, salt_len })
@@ -353,7 +390,7 @@ impl SigningScheme {
 
     /// Returns SLH-DSA over the message itself, or over its digest.
     #[must_use]
-    pub const fn slh_dsa(set: SlhDsaSet, pre_hash: Option<PreHash>, nonce: NonceRule) -> Self {
+    pub const fn slh_dsa(set: SlhDsaSet, pre_hash: Option<DigestAlg>, nonce: NonceRule) -> Self {
         Self(Scheme::SlhDsaSign { set, pre_hash, nonce })
     }
 
@@ -407,13 +444,13 @@ impl VerifyingScheme {
     /// ML-DSA-87 over the message itself.
     pub const ML_DSA_87: Self = SigningScheme::ML_DSA_87.verifying();
 
-    /// Returns RSASSA-PKCS1-v1_5 with any digest.
+    /// Returns RSASSA-PKCS1-v1_5 with a digest of [`DigestAlg::RSA_AND_ECDSA`].
     #[must_use]
     pub const fn rsa_pkcs1(digest: DigestAlg) -> Self {
         Self(Scheme::RsaPkcs1Verify { digest })
     }
 
-    /// Returns RSASSA-PSS with any digests and salt rule.
+    /// Returns RSASSA-PSS with digests of [`DigestAlg::RSA_AND_ECDSA`] and any salt rule.
     #[must_use]
     pub const fn rsa_pss(digest: DigestAlg, mgf: DigestAlg, salt: SaltLength) -> Self {
         Self(Scheme::RsaPssVerify { digest, mgf, salt })
@@ -433,7 +470,7 @@ impl VerifyingScheme {
 
     /// Returns SLH-DSA over the message itself, or over its digest.
     #[must_use]
-    pub const fn slh_dsa(set: SlhDsaSet, pre_hash: Option<PreHash>) -> Self {
+    pub const fn slh_dsa(set: SlhDsaSet, pre_hash: Option<DigestAlg>) -> Self {
         Self(Scheme::SlhDsaVerify { set, pre_hash })
     }
 }
@@ -502,6 +539,46 @@ mod tests {
         assert!(SigningScheme::try_from(neither).is_err() && VerifyingScheme::try_from(neither).is_err());
     }
 
+    /// Each digest of a scheme has an error of its own, before anything else is looked at.
+    #[test]
+    fn schemes_refuse_digests_that_their_standards_do_not_name() {
+        let (curve, nonce, encoding) = (Curve::P256, NonceRule::Hedged, EcdsaEncoding::Der);
+        let (set, sha1) = (MlDsaSet::MlDsa44, DigestAlg::Sha1);
+        for digest in DigestAlg::ALL {
+            let is_classic = DigestAlg::RSA_AND_ECDSA.contains(&digest);
+            for scheme in [
+                Scheme::RsaPkcs1Sign { digest },
+                Scheme::RsaPkcs1Verify { digest },
+                Scheme::RsaPssSign { digest, mgf: sha1, salt_len: 20 },
+                Scheme::RsaPssSign { digest: sha1, mgf: digest, salt_len: 20 },
+                Scheme::RsaPssVerify { digest, mgf: sha1, salt: SaltLength::Any },
+                Scheme::RsaPssVerify { digest: sha1, mgf: digest, salt: SaltLength::Any },
+                Scheme::RsaOaepDecrypt { digest, mgf: sha1 },
+                Scheme::RsaOaepDecrypt { digest: sha1, mgf: digest },
+                Scheme::EcdsaSign { curve, digest, encoding, nonce },
+                Scheme::EcdsaVerify { curve, digest, encoding },
+            ] {
+                assert_eq!(scheme.check_digests().is_ok(), is_classic, "{scheme}");
+            }
+            let variant = MlDsaVariant::PreHash(digest);
+            for scheme in [Scheme::MlDsaSign { set, variant, nonce }, Scheme::MlDsaVerify { set, variant }] {
+                assert_eq!(scheme.check_digests().is_ok(), digest != sha1, "{scheme}");
+            }
+        }
+        let text = |scheme: Scheme| scheme.check_digests().unwrap_err().to_string();
+        assert_eq!(
+            text(Scheme::RsaOaepDecrypt { digest: sha1, mgf: DigestAlg::Sha3_256 }),
+            "the digest of the mask generation is sha3-256, expected sha1, sha224, sha256, sha384 or sha512"
+        );
+        let variant = MlDsaVariant::PreHash(sha1);
+        let refused = text(Scheme::MlDsaVerify { set, variant });
+        assert!(
+            refused.starts_with("the digest of HashML-DSA is sha1, expected sha256, sha384"),
+            "{refused}"
+        );
+        assert!(refused.ends_with("shake128 or shake256"), "{refused}");
+    }
+
     #[test]
     fn every_signing_scheme_names_its_verifying_counterpart() {
         let of = |scheme: Scheme| SigningScheme::try_from(scheme).unwrap().verifying();
@@ -513,11 +590,11 @@ mod tests {
         let ecdsa = VerifyingScheme::ecdsa(Curve::P384, DigestAlg::Sha384, EcdsaEncoding::Fixed);
         assert_eq!(SigningScheme::ECDSA_P384_SHA384_FIXED.verifying(), ecdsa);
         assert_eq!(SigningScheme::ED25519.verifying(), VerifyingScheme::ED25519);
-        let (set, variant) = (MlDsaSet::MlDsa65, MlDsaVariant::PreHash(PreHash::Sha512));
+        let (set, variant) = (MlDsaSet::MlDsa65, MlDsaVariant::PreHash(DigestAlg::Sha512));
         let signing = SigningScheme::ml_dsa(set, variant, NonceRule::Deterministic);
         assert_eq!(signing.verifying(), VerifyingScheme::ml_dsa(set, variant));
         assert_eq!(signing.to_string(), "hash-sha512-ml-dsa-65-sign");
-        let (set, pre_hash) = (SlhDsaSet::Shake128s, Some(PreHash::Shake128));
+        let (set, pre_hash) = (SlhDsaSet::Shake128s, Some(DigestAlg::Shake128));
         let signing = SigningScheme::slh_dsa(set, pre_hash, NonceRule::Hedged);
         assert_eq!(signing.verifying(), VerifyingScheme::slh_dsa(set, pre_hash));
         assert_ne!(signing.verifying(), VerifyingScheme::slh_dsa(set, None));

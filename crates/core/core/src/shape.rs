@@ -2,6 +2,7 @@
 
 mod aead;
 mod chain;
+mod digest;
 mod hash_based;
 mod lattice;
 mod names;
@@ -10,6 +11,7 @@ pub use aead::{AeadAlg, FpeAlg};
 pub use chain::{
     ChainOrder, MAX_MTE_FRAGMENT, MAX_MTE_SEALED, MTE_AAD_LEN, mte_fragment_len, mte_sealed_len,
 };
+pub use digest::DigestAlg;
 pub use hash_based::SlhDsaSet;
 pub use lattice::{MlDsaSet, MlKemSet};
 
@@ -214,22 +216,6 @@ pub enum Curve {
     P256,
     /// NIST P-384, secp384r1.
     P384,
-}
-
-/// A digest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum DigestAlg {
-    /// SHA-1, for protocols that still carry it.
-    Sha1,
-    /// SHA-224.
-    Sha224,
-    /// SHA-256.
-    Sha256,
-    /// SHA-384.
-    Sha384,
-    /// SHA-512.
-    Sha512,
 }
 
 /// A block cipher with its key length.
@@ -581,43 +567,6 @@ impl Curve {
     #[must_use]
     pub fn point_len(self) -> usize {
         1 + 2 * self.scalar_len()
-    }
-}
-
-impl DigestAlg {
-    /// Every digest.
-    pub const ALL: [Self; 5] = [Self::Sha1, Self::Sha224, Self::Sha256, Self::Sha384, Self::Sha512];
-
-    /// Returns the number of bytes of a digest.
-    #[must_use]
-    pub fn output_len(self) -> usize {
-        match self {
-            Self::Sha1 => 20,
-            Self::Sha224 => 28,
-            Self::Sha256 => 32,
-            Self::Sha384 => 48,
-            Self::Sha512 => 64,
-        }
-    }
-
-    /// Returns the number of bytes of a message block.
-    #[must_use]
-    pub fn block_len(self) -> usize {
-        match self {
-            Self::Sha1 | Self::Sha224 | Self::Sha256 => 64,
-            Self::Sha384 | Self::Sha512 => 128,
-        }
-    }
-
-    /// Returns the number of bytes of the chaining state, in big-endian words, as [`Shape::DigestPart`] takes and
-    /// returns it.
-    #[must_use]
-    pub fn state_len(self) -> usize {
-        match self {
-            Self::Sha1 => 20,
-            Self::Sha224 | Self::Sha256 => 32,
-            Self::Sha384 | Self::Sha512 => 64,
-        }
     }
 }
 

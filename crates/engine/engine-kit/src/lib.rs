@@ -7,7 +7,8 @@
 //! | [`verify_table`](VerifyTableCache) | verification tables of keys that recur, within one budget of bytes |
 //! | [`ff1`] | FF1 of any length, in constant time |
 //! | [`mte_opening`](MteOpening) | the end of a TLS record in CBC mode, in constant time |
-//! | [`lattice`] | ML-KEM, ML-DSA, and the digests that go with them, by AWS-LC |
+//! | [`hash`] | every digest by AWS-LC, whole, in pieces and from a chaining state |
+//! | [`lattice`] | ML-KEM and ML-DSA by AWS-LC |
 //! | [`slh_dsa`] | SLH-DSA, generic over the hash steps of an engine |
 //!
 //! The crate is internal: its interface changes without notice.
@@ -15,6 +16,9 @@
 
 mod accept;
 pub mod ff1;
+#[allow(unsafe_code)]
+mod ffi;
+pub mod hash;
 pub mod lattice;
 mod mte_opening;
 pub mod slh_dsa;

@@ -12,8 +12,8 @@ mod ffi;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use ffi::HashState;
 use oarlock_core::*;
+use oarlock_engine_kit::hash::{HashState, Sha3_256, Sha256};
 use oarlock_scalar::ScalarEngine;
 
 fn main() {
@@ -310,7 +310,12 @@ fn records() {
     for len in [64, 1024] {
         let set = Set::new(0, 0, len, 32, 0);
         set.compare(Shape::Digest { alg: DigestAlg::Sha256 }, |_, _, input, out| {
-            let mut hash = ffi::Sha256::new();
+            let mut hash = Sha256::new();
+            hash.update(input);
+            hash.finish(out);
+        });
+        set.compare(Shape::Digest { alg: DigestAlg::Sha3_256 }, |_, _, input, out| {
+            let mut hash = Sha3_256::new();
             hash.update(input);
             hash.finish(out);
         });

@@ -1,7 +1,7 @@
 //! SLH-DSA. AWS-LC does not have it, so that the portable steps of the engine kit compute it.
 
 use oarlock_core::{Key, Operation, SlhDsaSet, Status};
-use oarlock_engine_kit::slh_dsa::{PortableSteps, SlhDsaFault, operation, verify};
+use oarlock_engine_kit::slh_dsa::{PortableSteps, operation, verify};
 
 use crate::op_error::OpError;
 
@@ -9,22 +9,21 @@ use crate::op_error::OpError;
 pub(crate) fn slh_dsa_keygen(operation: &Operation<'_>, out: &mut [u8]) -> Result<(), OpError> {
     let (set, steps) = prepared(operation.key)?;
     let private = operation::private_parts(operation.key, set)?;
-    operation::generate(steps, set, operation, private, out).map_err(status)
+    operation::generate(steps, set, operation, private, out).map_err(|fault| fault.status().into())
 }
 
 /// Signs an encoded message with opt_rand of the operation.
 pub(crate) fn slh_dsa_sign(operation: &Operation<'_>, out: &mut [u8]) -> Result<(), OpError> {
     let (set, steps) = prepared(operation.key)?;
     let private = operation::private_parts(operation.key, set)?;
-    operation::sign(steps, set, operation, private, out).map_err(status)
+    operation::sign(steps, set, operation, private, out).map_err(|fault| fault.status().into())
 }
 
 /// Verifies a signature of an encoded message.
 pub(crate) fn slh_dsa_verify(operation: &Operation<'_>) -> Result<(), OpError> {
     let (set, steps) = prepared(operation.key)?;
     let check = operation::signature_check(operation, set)?;
-    let verdicts = verify(steps, set, &[check]).map_err(status)?;
-    if verdicts == [true] { Ok(()) } else { Err(Status::Rejected.into()) }
+    if verify(steps, set, &[check]) == [true] { Ok(()) } else { Err(Status::Rejected.into()) }
 }
 
 /// Returns the set of a key and the states after PK.seed, which stay with the handle.
@@ -36,8 +35,4 @@ fn prepared(key: &Key) -> Result<(SlhDsaSet, &PortableSteps), OpError> {
     }
     let steps = key.prepared(|_| Ok::<_, Status>(PortableSteps::new(set, [public])))?;
     Ok((set, steps))
-}
-
-fn status(fault: SlhDsaFault) -> OpError {
-    fault.status().map_or_else(OpError::Digest, OpError::from)
 }

@@ -1,10 +1,11 @@
 //! Message authentication codes: CBC-MACs over DES, CMAC, HMAC.
 
 use oarlock_core::{EngineFault, MacAlg, MacPadding};
+use oarlock_engine_kit::hash::{HashState, Sha1, Sha224, Sha256, Sha384, Sha512};
 use zeroize::Zeroizing;
 
 use crate::batch::{AcceptedRecord, RecordBatch, RecordTarget};
-use crate::ffi::{AesEncrypt, DesKey, HashState, Sha1, Sha224, Sha256, Sha384, Sha512, TdesKey};
+use crate::ffi::{AesEncrypt, DesKey, TdesKey};
 use crate::op_error::OpError;
 use crate::prepare::PrepareKey;
 

@@ -1,7 +1,6 @@
 //! Errors of one operation or record: the fault of the job, or the fault of the engine.
 
 use oarlock_core::{EngineFault, Status};
-use oarlock_engine_kit::lattice::LatticeFault;
 
 use crate::fault::engine_failure;
 use crate::ffi::LibraryError;
@@ -13,8 +12,6 @@ pub(crate) enum OpError {
     Job(Status),
     /// AWS-LC failed.
     Library(LibraryError),
-    /// A digest of AWS-LC failed.
-    Digest(LatticeFault),
 }
 
 impl OpError {
@@ -39,7 +36,6 @@ impl OpError {
         match self {
             Self::Job(status) => Ok(status),
             Self::Library(error) => Err(engine_failure(&error.to_string())),
-            Self::Digest(error) => Err(engine_failure(&error.to_string())),
         }
     }
 }

@@ -1,9 +1,9 @@
 //! Deterministic ECDSA nonces. RFC 6979.
 
 use oarlock_core::{Curve, DigestAlg, EcPrivateParts, Status};
+use oarlock_engine_kit::hash::{HashState, Sha1, Sha224, Sha256, Sha384, Sha512};
 use zeroize::Zeroizing;
 
-use crate::ffi::{HashState, Sha1, Sha224, Sha256, Sha384, Sha512};
 use crate::mac::HmacKey;
 use crate::op_error::OpError;
 

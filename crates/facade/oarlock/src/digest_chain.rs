@@ -46,18 +46,29 @@ impl DigestChain {
     /// # Errors
     /// No engine computes the digest.
     pub fn finish(mut self, accelerator: &Accelerator) -> Result<Vec<u8>, JobError> {
-        // FIPS 180-4 5.1: a one bit, zeros, and the length in bits: 64 bits of it, or 128.
+        self.pad();
+        self.absorb(accelerator)?;
+        // A digest is the first bytes of a state that is as long or longer. FIPS 180-4 6, FIPS 202 4.
+        self.data.truncate(self.alg.output_len());
+        Ok(self.data)
+    }
+
+    /// Appends the padding of the message, up to a whole block.
+    fn pad(&mut self) {
         let (block, state) = (self.alg.block_len(), self.alg.state_len());
-        // SHA-384 and SHA-512 have 128 bits for the length. A message of 2^61 bytes cannot come, so the upper
-        // half is zero.
-        let end = (self.data.len() - state + 1 + block / 8).next_multiple_of(block);
+        let used = self.data.len() - state;
+        if let Some(suffix) = sponge_suffix(self.alg) {
+            self.data.push(suffix);
+            self.data.resize(state + (used + 1).next_multiple_of(block), 0);
+            self.data.last_mut().into_iter().for_each(|last| *last |= 0x80);
+            return;
+        }
+        // FIPS 180-4 5.1: a one bit, zeros, and the length in bits: 64 bits of it, or 128. SHA-384 and SHA-512 have 128
+        // bits for the length. A message of 2^61 bytes cannot come, so the upper half is zero.
+        let end = (used + 1 + block / 8).next_multiple_of(block);
         self.data.push(0x80);
         self.data.resize(state + end - 8, 0);
         self.data.extend_from_slice(&(8 * self.len_bytes).to_be_bytes());
-        self.absorb(accelerator)?;
-        // SHA-224 and SHA-384 are the first bytes of a longer state. FIPS 180-4 6.3 and 6.5.
-        self.data.truncate(self.alg.output_len());
-        Ok(self.data)
     }
 
     /// Hashes whole blocks.
@@ -93,7 +104,17 @@ impl DigestChain {
     }
 }
 
-/// Returns the initial chaining value. FIPS 180-4 5.3.
+/// Returns the bits behind a message of SHA-3 or SHAKE, with the first bit of the padding, which ends with a one bit in
+/// the last byte of the block. FIPS 202 5.1, 6.1 and 6.2.
+fn sponge_suffix(alg: DigestAlg) -> Option<u8> {
+    match alg {
+        DigestAlg::Sha3_224 | DigestAlg::Sha3_256 | DigestAlg::Sha3_384 | DigestAlg::Sha3_512 => Some(0x06),
+        DigestAlg::Shake128 | DigestAlg::Shake256 => Some(0x1F),
+        _ => None,
+    }
+}
+
+/// Returns the initial chaining value. FIPS 180-4 5.3, FIPS 202 algorithm 8, step 5.
 fn initial(alg: DigestAlg) -> &'static [u8] {
     const SHA1: [u8; 20] = words([0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476, 0xc3d2_e1f0]);
     const SHA224: [u8; 32] = words([
@@ -152,12 +173,51 @@ fn initial(alg: DigestAlg) -> &'static [u8] {
         0x5be0_cd19,
         0x137e_2179,
     ]);
+    const SHA512_224: [u8; 64] = words([
+        0x8c3d_37c8,
+        0x1954_4da2,
+        0x73e1_9966,
+        0x89dc_d4d6,
+        0x1dfa_b7ae,
+        0x32ff_9c82,
+        0x679d_d514,
+        0x582f_9fcf,
+        0x0f6d_2b69,
+        0x7bd4_4da8,
+        0x77e3_6f73,
+        0x04c4_8942,
+        0x3f9d_85a8,
+        0x6a1d_36c8,
+        0x1112_e6ad,
+        0x91d6_92a1,
+    ]);
+    const SHA512_256: [u8; 64] = words([
+        0x2231_2194,
+        0xfc2b_f72c,
+        0x9f55_5fa3,
+        0xc84c_64c2,
+        0x2393_b86b,
+        0x6f53_b151,
+        0x9638_7719,
+        0x5940_eabd,
+        0x9628_3ee2,
+        0xa88e_ffe3,
+        0xbe5e_1e25,
+        0x5386_3992,
+        0x2b01_99fc,
+        0x2c85_b8aa,
+        0x0eb7_2ddc,
+        0x81c5_2ca2,
+    ]);
     match alg {
         DigestAlg::Sha1 => &SHA1,
         DigestAlg::Sha224 => &SHA224,
         DigestAlg::Sha256 => &SHA256,
         DigestAlg::Sha384 => &SHA384,
-        _ => &SHA512,
+        DigestAlg::Sha512 => &SHA512,
+        DigestAlg::Sha512_224 => &SHA512_224,
+        DigestAlg::Sha512_256 => &SHA512_256,
+        _ => &[0; 200],
     }
 }
 
@@ -173,8 +233,9 @@ const fn words<const WORDS: usize, const BYTES: usize>(words: [u32; WORDS]) -> [
 
 #[cfg(test)]
 mod tests {
+    use oarlock_engine_kit::hash::Hasher;
+
     use super::*;
-    use crate::schemes::hash::Digester;
 
     #[test]
     fn pieces_have_the_digest_of_the_whole_on_every_engine() {
@@ -183,15 +244,19 @@ mod tests {
             let accelerator = Accelerator::builder().engines([engine]).lazy().build().unwrap();
             for alg in DigestAlg::ALL {
                 // Lengths around where the padding needs another block.
-                for len in [0, 1, 55, 56, 63, 64, 65, 111, 112, 127, 128, 129, 700] {
+                let block = alg.block_len();
+                for len in
+                    [0, 1, block - 17, block - 16, block - 9, block - 8, block - 1, block, block + 1, 700]
+                {
                     for piece in [1, 64, 100, 700] {
                         let mut chain = DigestChain::new(alg);
                         for bytes in message[..len].chunks(piece) {
                             chain.update(&accelerator, bytes).unwrap();
                         }
-                        let expected = Digester::from_alg(alg).unwrap().hash(&message[..len]);
+                        let mut expected = Hasher::new(alg).unwrap();
+                        expected.update(&message[..len]);
                         let found = chain.finish(&accelerator).unwrap();
-                        assert_eq!(found, expected.as_ref(), "{engine} {alg} {len} in pieces of {piece}");
+                        assert_eq!(found, expected.finish(), "{engine} {alg} {len} in pieces of {piece}");
                     }
                 }
             }

@@ -141,14 +141,15 @@ pub use accelerator::{
 pub use calibrate::{BatchTiming, Calibration, CostFit, TimingGrid, default_cost_cache};
 pub use detect::{AbsentEngine, KNOWN_ENGINES, UnavailableReason};
 pub use digest_chain::DigestChain;
+pub use oarlock_engine_kit::hash::Hasher;
 
 pub use oarlock_core::{
     AeadAlg, Blame, BlockCipher, ChainOrder, CipherMode, CipherSpec, Column, Curve, DigestAlg, Direction,
     EcdsaEncoding, Fingerprint, FpeAlg, Input, InputSource, Job, JobError, Key, KeyHome, KeyKind, KeySource,
     MAX_FF1_NUMERALS, MAX_FF1_TWEAK, MAX_MTE_FRAGMENT, MAX_MTE_SEALED, MTE_AAD_LEN, MacAlg, MacPadding,
-    MlDsaSet, MlDsaVariant, MlKemSet, NonceRule, Outcomes, OutputSink, PreHash, Records, RowInput,
-    RowRecords, RsaExponent, SaltLength, Scheme, SecretBytes, SecretSlots, Shape, SigningScheme, SlhDsaSet,
-    Span, Status, VerifyingScheme, WrapAlg, WrongSchemeKind, mte_fragment_len, mte_sealed_len,
+    MlDsaSet, MlDsaVariant, MlKemSet, NonceRule, Outcomes, OutputSink, Records, RowInput, RowRecords,
+    RsaExponent, SaltLength, Scheme, SecretBytes, SecretSlots, Shape, SigningScheme, SlhDsaSet, Span, Status,
+    VerifyingScheme, WrapAlg, WrongSchemeKind, mte_fragment_len, mte_sealed_len,
 };
 pub use oarlock_dispatch::{ConfirmRule, SchedulerConfig, SubmitOptions};
 pub use oarlock_keys as keys;

@@ -119,9 +119,6 @@ const MACS: [MacAlg; 13] = [
     MacAlg::RetailMac(MacPadding::OneThenZeros),
 ];
 
-const DIGESTS: [DigestAlg; 5] =
-    [DigestAlg::Sha256, DigestAlg::Sha1, DigestAlg::Sha224, DigestAlg::Sha384, DigestAlg::Sha512];
-
 /// Parses the name of an algorithm of authentication codes, such as `hmac-sha256` or `aes128-cmac`.
 ///
 /// # Errors
@@ -135,7 +132,7 @@ pub fn parse_mac(name: &str) -> Result<MacAlg, ColumnError> {
 /// # Errors
 /// The name is unknown.
 pub fn parse_digest(name: &str) -> Result<DigestAlg, ColumnError> {
-    find("digest", &DIGESTS, name)
+    find("digest", &DigestAlg::ALL, name)
 }
 
 /// An algorithm of signatures. The curve of ECDSA is the key's.
@@ -273,7 +270,7 @@ mod tests {
         for alg in MACS {
             assert_eq!(parse_mac(&alg.to_string()), Ok(alg));
         }
-        for alg in DIGESTS {
+        for alg in DigestAlg::ALL {
             assert_eq!(parse_digest(&alg.to_string()), Ok(alg));
         }
         for alg in TOKENS {

@@ -46,6 +46,9 @@ pub enum WireError {
         /// The field.
         what: &'static str,
     },
+    /// A scheme does not take its digest.
+    #[error(transparent)]
+    Digest(oarlock::JobError),
     /// A field is set that another field makes meaningless.
     #[error("{what} is set, and has no meaning with {with}")]
     Unused {

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use oarlock::{Curve, KeyKind, MlDsaSet, MlDsaVariant, MlKemSet, PreHash, SlhDsaSet};
+use oarlock::{Curve, KeyKind, MlDsaSet, MlDsaVariant, MlKemSet, SlhDsaSet};
 use oarlock::{DigestAlg, EcdsaEncoding, NonceRule, SaltLength, Scheme};
 
 use crate::WireError;
@@ -26,15 +26,16 @@ enum WireSchemeKind {
     MlDsaVerify { variant: MlDsaVariant },
     MlKemEncaps,
     MlKemDecaps,
-    SlhDsaSign { pre_hash: Option<PreHash>, nonce: NonceRule },
-    SlhDsaVerify { pre_hash: Option<PreHash> },
+    SlhDsaSign { pre_hash: Option<DigestAlg>, nonce: NonceRule },
+    SlhDsaVerify { pre_hash: Option<DigestAlg> },
 }
 
 impl WireScheme {
     /// Reads a scheme.
     ///
     /// # Errors
-    /// A value is not known here, missing, or set for a scheme that does not use it.
+    /// A value is not known here, missing, set for a scheme that does not use it, or a digest that the scheme does not
+    /// take.
     pub fn read(message: &proto::Scheme) -> Result<Self, WireError> {
         let kind = parse_enum::<Kind>("scheme", message.kind)?;
         let digest = || digest(message.digest)?.ok_or(WireError::Missing { what: "digest" });
@@ -78,7 +79,10 @@ impl WireScheme {
             }
             Kind::SlhDsaVerify => WireSchemeKind::SlhDsaVerify { pre_hash: slh_dsa_digest(message)? },
         };
-        Ok(Self { family, takes_digest: message.takes_digest })
+        let read = Self { family, takes_digest: message.takes_digest };
+        // The rules for digests are the same for all keys.
+        read.with(KeyKind::Secret(0)).check_digests().map_err(WireError::Digest)?;
+        Ok(read)
     }
 
     /// Returns true if inputs are digests.
@@ -141,67 +145,64 @@ impl WireScheme {
 /// Writes a scheme.
 ///
 /// # Errors
-/// The protocol does not have the scheme.
+/// The protocol does not have the scheme, or the scheme does not take its digest.
 pub fn write(scheme: Scheme) -> Result<proto::Scheme, WireError> {
+    scheme.check_digests().map_err(WireError::Digest)?;
     let mut message = proto::Scheme::default();
-    let mut put = |kind: Kind, digest: Option<DigestAlg>, mgf: Option<DigestAlg>| {
-        message.kind = kind.into();
-        message.digest = digest_message(digest)?;
-        message.mgf_digest = digest_message(mgf)?;
-        Ok::<(), WireError>(())
-    };
-    match scheme {
-        Scheme::RsaPkcs1Sign { digest } => put(Kind::RsaPkcs1Sign, Some(digest), None)?,
-        Scheme::RsaPkcs1Verify { digest } => put(Kind::RsaPkcs1Verify, Some(digest), None)?,
+    // One `?` for all of them: each has values of its own on the stack, of which a fibre has little.
+    let (kind, digest, mgf) = match scheme {
+        Scheme::RsaPkcs1Sign { digest } => (Kind::RsaPkcs1Sign, Some(digest), None),
+        Scheme::RsaPkcs1Verify { digest } => (Kind::RsaPkcs1Verify, Some(digest), None),
         Scheme::RsaPssSign { digest, mgf, salt_len } => {
-            put(Kind::RsaPssSign, Some(digest), Some(mgf))?;
             message.salt_len = Some(salt_len.into());
+            (Kind::RsaPssSign, Some(digest), Some(mgf))
         }
         Scheme::RsaPssVerify { digest, mgf, salt } => {
-            put(Kind::RsaPssVerify, Some(digest), Some(mgf))?;
             message.salt_len = match salt {
                 SaltLength::Exactly(len) => Some(len.into()),
                 SaltLength::Any => None,
             };
+            (Kind::RsaPssVerify, Some(digest), Some(mgf))
         }
-        Scheme::RsaPkcs1Decrypt => put(Kind::RsaPkcs1Decrypt, None, None)?,
-        Scheme::RsaOaepDecrypt { digest, mgf } => put(Kind::RsaOaepDecrypt, Some(digest), Some(mgf))?,
+        Scheme::RsaPkcs1Decrypt => (Kind::RsaPkcs1Decrypt, None, None),
+        Scheme::RsaOaepDecrypt { digest, mgf } => (Kind::RsaOaepDecrypt, Some(digest), Some(mgf)),
         Scheme::EcdsaSign { digest, encoding, nonce, .. } => {
-            put(Kind::EcdsaSign, Some(digest), None)?;
             message.encoding = encoding_message(encoding).into();
             message.is_deterministic = nonce == NonceRule::Deterministic;
+            (Kind::EcdsaSign, Some(digest), None)
         }
         Scheme::EcdsaVerify { digest, encoding, .. } => {
-            put(Kind::EcdsaVerify, Some(digest), None)?;
             message.encoding = encoding_message(encoding).into();
+            (Kind::EcdsaVerify, Some(digest), None)
         }
-        Scheme::Ed25519Sign => put(Kind::Ed25519Sign, None, None)?,
-        Scheme::Ed25519Verify => put(Kind::Ed25519Verify, None, None)?,
-        Scheme::X25519 => put(Kind::X25519, None, None)?,
-        Scheme::Ecdh { .. } => put(Kind::Ecdh, None, None)?,
+        Scheme::Ed25519Sign => (Kind::Ed25519Sign, None, None),
+        Scheme::Ed25519Verify => (Kind::Ed25519Verify, None, None),
+        Scheme::X25519 => (Kind::X25519, None, None),
+        Scheme::Ecdh { .. } => (Kind::Ecdh, None, None),
         Scheme::MlDsaSign { variant, nonce, .. } => {
-            put(Kind::MlDsaSign, None, None)?;
-            put_variant(variant, &mut message);
+            let (variant, digest) = variant_message(variant);
+            message.ml_dsa_variant = variant.into();
             message.is_deterministic = nonce == NonceRule::Deterministic;
+            (Kind::MlDsaSign, digest, None)
         }
         Scheme::MlDsaVerify { variant, .. } => {
-            put(Kind::MlDsaVerify, None, None)?;
-            put_variant(variant, &mut message);
+            let (variant, digest) = variant_message(variant);
+            message.ml_dsa_variant = variant.into();
+            (Kind::MlDsaVerify, digest, None)
         }
-        Scheme::MlKemEncaps { .. } => put(Kind::MlKemEncaps, None, None)?,
-        Scheme::MlKemDecaps { .. } => put(Kind::MlKemDecaps, None, None)?,
+        Scheme::MlKemEncaps { .. } => (Kind::MlKemEncaps, None, None),
+        Scheme::MlKemDecaps { .. } => (Kind::MlKemDecaps, None, None),
         Scheme::SlhDsaSign { pre_hash, nonce, .. } => {
-            put(Kind::SlhDsaSign, None, None)?;
-            message.pre_hash = pre_hash.map_or(0, |digest| digest.last_arc().into());
             message.is_deterministic = nonce == NonceRule::Deterministic;
+            (Kind::SlhDsaSign, pre_hash, None)
         }
-        Scheme::SlhDsaVerify { pre_hash, .. } => {
-            put(Kind::SlhDsaVerify, None, None)?;
-            message.pre_hash = pre_hash.map_or(0, |digest| digest.last_arc().into());
-        }
+        Scheme::SlhDsaVerify { pre_hash, .. } => (Kind::SlhDsaVerify, pre_hash, None),
         // The enum may grow before the protocol does.
         other => return Err(unknown_name("scheme", &other)),
-    }
+    };
+    message.kind = kind.into();
+    message.digest = digest_message(digest)?;
+    message.mgf_digest = digest_message(mgf)?;
     Ok(message)
 }
 
@@ -233,49 +234,32 @@ fn nonce_rule(message: &proto::Scheme) -> NonceRule {
 /// Reads the variant of ML-DSA. A digest that the variant does not use is refused: the client would otherwise believe
 /// that it signs a digest.
 fn variant(message: &proto::Scheme) -> Result<MlDsaVariant, WireError> {
-    let unused = |what, with| Err(WireError::Unused { what, with });
-    if message.digest != i32::from(Digest::Unspecified) {
-        return unused("digest", "ML-DSA, whose digest is pre_hash");
-    }
-    let digest = pre_hash(message.pre_hash)?;
-    match (parse_enum("ML-DSA variant", message.ml_dsa_variant)?, digest) {
-        (scheme::MlDsaVariant::PreHash, None) => Err(WireError::Missing { what: "pre_hash" }),
+    let unused = |with| Err(WireError::Unused { what: "digest", with });
+    match (parse_enum("ML-DSA variant", message.ml_dsa_variant)?, digest(message.digest)?) {
+        (scheme::MlDsaVariant::PreHash, None) => Err(WireError::Missing { what: "digest" }),
         (scheme::MlDsaVariant::PreHash, Some(digest)) => Ok(MlDsaVariant::PreHash(digest)),
         (scheme::MlDsaVariant::Pure, None) => Ok(MlDsaVariant::Pure),
         (scheme::MlDsaVariant::ExternalMu, None) => Ok(MlDsaVariant::ExternalMu),
-        (scheme::MlDsaVariant::Pure, Some(_)) => unused("pre_hash", "the variant PURE"),
-        (scheme::MlDsaVariant::ExternalMu, Some(_)) => unused("pre_hash", "the variant EXTERNAL_MU"),
+        (scheme::MlDsaVariant::Pure, Some(_)) => unused("the variant PURE"),
+        (scheme::MlDsaVariant::ExternalMu, Some(_)) => unused("the variant EXTERNAL_MU"),
     }
 }
 
 /// Reads the digest of HashSLH-DSA. Values that SLH-DSA does not use are refused, as by [`variant`].
-fn slh_dsa_digest(message: &proto::Scheme) -> Result<Option<PreHash>, WireError> {
-    let unused = |what| Err(WireError::Unused { what, with: "SLH-DSA, whose digest is pre_hash" });
-    if message.digest != i32::from(Digest::Unspecified) {
-        return unused("digest");
-    }
+fn slh_dsa_digest(message: &proto::Scheme) -> Result<Option<DigestAlg>, WireError> {
     if message.ml_dsa_variant != i32::from(scheme::MlDsaVariant::Pure) {
-        return unused("ml_dsa_variant");
+        return Err(WireError::Unused { what: "ml_dsa_variant", with: "SLH-DSA" });
     }
-    pre_hash(message.pre_hash)
+    digest(message.digest)
 }
 
-/// Reads the digest of HashML-DSA or HashSLH-DSA, whose number is that of its object identifier.
-fn pre_hash(value: i32) -> Result<Option<PreHash>, WireError> {
-    let number = parse_enum::<scheme::PreHash>("pre-hash digest", value)? as i32;
-    Ok(PreHash::ALL.into_iter().find(|digest| i32::from(digest.last_arc()) == number))
-}
-
-fn put_variant(variant: MlDsaVariant, message: &mut proto::Scheme) {
-    let kind = match variant {
-        MlDsaVariant::Pure => scheme::MlDsaVariant::Pure,
-        MlDsaVariant::PreHash(digest) => {
-            message.pre_hash = digest.last_arc().into();
-            scheme::MlDsaVariant::PreHash
-        }
-        MlDsaVariant::ExternalMu => scheme::MlDsaVariant::ExternalMu,
-    };
-    message.ml_dsa_variant = kind.into();
+/// Returns a variant of ML-DSA and its digest as messages.
+fn variant_message(variant: MlDsaVariant) -> (scheme::MlDsaVariant, Option<DigestAlg>) {
+    match variant {
+        MlDsaVariant::Pure => (scheme::MlDsaVariant::Pure, None),
+        MlDsaVariant::PreHash(digest) => (scheme::MlDsaVariant::PreHash, Some(digest)),
+        MlDsaVariant::ExternalMu => (scheme::MlDsaVariant::ExternalMu, None),
+    }
 }
 
 fn digest(value: i32) -> Result<Option<DigestAlg>, WireError> {
@@ -286,6 +270,14 @@ fn digest(value: i32) -> Result<Option<DigestAlg>, WireError> {
         Digest::Sha256 => Some(DigestAlg::Sha256),
         Digest::Sha384 => Some(DigestAlg::Sha384),
         Digest::Sha512 => Some(DigestAlg::Sha512),
+        Digest::Sha512224 => Some(DigestAlg::Sha512_224),
+        Digest::Sha512256 => Some(DigestAlg::Sha512_256),
+        Digest::Sha3224 => Some(DigestAlg::Sha3_224),
+        Digest::Sha3256 => Some(DigestAlg::Sha3_256),
+        Digest::Sha3384 => Some(DigestAlg::Sha3_384),
+        Digest::Sha3512 => Some(DigestAlg::Sha3_512),
+        Digest::Shake128 => Some(DigestAlg::Shake128),
+        Digest::Shake256 => Some(DigestAlg::Shake256),
     })
 }
 
@@ -301,6 +293,14 @@ fn digest_message(digest: Option<DigestAlg>) -> Result<i32, WireError> {
         Some(DigestAlg::Sha256) => Digest::Sha256,
         Some(DigestAlg::Sha384) => Digest::Sha384,
         Some(DigestAlg::Sha512) => Digest::Sha512,
+        Some(DigestAlg::Sha512_224) => Digest::Sha512224,
+        Some(DigestAlg::Sha512_256) => Digest::Sha512256,
+        Some(DigestAlg::Sha3_224) => Digest::Sha3224,
+        Some(DigestAlg::Sha3_256) => Digest::Sha3256,
+        Some(DigestAlg::Sha3_384) => Digest::Sha3384,
+        Some(DigestAlg::Sha3_512) => Digest::Sha3512,
+        Some(DigestAlg::Shake128) => Digest::Shake128,
+        Some(DigestAlg::Shake256) => Digest::Shake256,
         Some(other) => return Err(unknown_name("digest", &other)),
     };
     Ok(message.into())

@@ -1,7 +1,7 @@
 use bytes::{Bytes, BytesMut};
 use oarlock::{
     AeadAlg, BlockCipher, Column, Curve, Fingerprint, FpeAlg, KeyKind, KeySource, MacAlg, MlDsaSet,
-    MlDsaVariant, MlKemSet, PreHash, SlhDsaSet, WrapAlg,
+    MlDsaVariant, MlKemSet, SlhDsaSet, WrapAlg,
 };
 use oarlock::{DigestAlg, EcdsaEncoding, Input, Job, JobError, Key, NonceRule, SaltLength, Scheme};
 use oarlock_keytable::{
@@ -30,7 +30,7 @@ fn schemes() -> Vec<Scheme> {
         Scheme::X25519,
         Scheme::Ecdh { curve },
     ];
-    for digest in DigestAlg::ALL {
+    for digest in DigestAlg::RSA_AND_ECDSA {
         schemes.extend([Scheme::RsaPkcs1Sign { digest }, Scheme::RsaPkcs1Verify { digest }]);
     }
     for encoding in [EcdsaEncoding::Der, EcdsaEncoding::Fixed] {
@@ -63,7 +63,7 @@ fn the_key_says_the_parameter_set_of_a_scheme() {
             assert_eq!(read(scheme).with(KeyKind::MlKemPublic(set)), scheme);
         }
     }
-    let variants = PreHash::ALL.map(MlDsaVariant::PreHash);
+    let variants = DigestAlg::PRE_HASH.map(MlDsaVariant::PreHash);
     for variant in variants.into_iter().chain([MlDsaVariant::Pure, MlDsaVariant::ExternalMu]) {
         for set in MlDsaSet::ALL {
             let verify = Scheme::MlDsaVerify { set, variant };
@@ -74,7 +74,7 @@ fn the_key_says_the_parameter_set_of_a_scheme() {
             }
         }
     }
-    for pre_hash in [None].into_iter().chain(PreHash::ALL.map(Some)) {
+    for pre_hash in [None].into_iter().chain(DigestAlg::PRE_HASH.map(Some)) {
         for set in SlhDsaSet::ALL {
             let verify = Scheme::SlhDsaVerify { set, pre_hash };
             assert_eq!(read(verify).with(KeyKind::SlhDsaPublic(set)), verify);
@@ -87,26 +87,56 @@ fn the_key_says_the_parameter_set_of_a_scheme() {
 }
 
 #[test]
-fn digests_of_hash_ml_dsa_have_the_names_of_the_protocol() {
-    for digest in PreHash::ALL {
-        let number = i32::from(digest.last_arc());
-        let name = proto::scheme::PreHash::try_from(number).unwrap().as_str_name();
+fn digests_have_the_names_of_the_protocol() {
+    for digest in DigestAlg::PRE_HASH {
+        let (set, variant) = (MlDsaSet::MlDsa44, MlDsaVariant::PreHash(digest));
+        let name = scheme::write(Scheme::MlDsaVerify { set, variant }).unwrap().digest().as_str_name();
         assert_eq!(name.to_lowercase().replace('_', "-"), digest.to_string());
     }
-    assert!(proto::scheme::PreHash::try_from(PreHash::ALL.len() as i32 + 1).is_err());
+    assert!(proto::Digest::try_from(DigestAlg::ALL.len() as i32 + 1).is_err());
+}
+
+#[test]
+fn rejects_digests_that_a_scheme_does_not_take() {
+    let message = |kind: proto::scheme::Kind, digest: proto::Digest, mgf: proto::Digest| {
+        let variant = proto::scheme::MlDsaVariant::PreHash;
+        let is_ml_dsa = kind == proto::scheme::Kind::MlDsaSign;
+        proto::Scheme {
+            kind: kind.into(),
+            digest: digest.into(),
+            mgf_digest: mgf.into(),
+            ml_dsa_variant: if is_ml_dsa { variant.into() } else { 0 },
+            ..Default::default()
+        }
+    };
+    let refused = |kind, digest, mgf| WireScheme::read(&message(kind, digest, mgf)).unwrap_err().to_string();
+    use proto::Digest::{Sha1, Sha256, Sha3256, Sha512256, Shake128, Unspecified};
+    use proto::scheme::Kind;
+    for (kind, digest) in [
+        (Kind::RsaPkcs1Sign, Sha3256),
+        (Kind::RsaPssVerify, Shake128),
+        (Kind::RsaOaepDecrypt, Sha512256),
+        (Kind::EcdsaSign, Sha3256),
+        (Kind::EcdsaVerify, Shake128),
+    ] {
+        assert!(refused(kind, digest, Unspecified).contains("the digest is s"), "{kind:?}");
+    }
+    let masked = refused(Kind::RsaOaepDecrypt, Sha256, Sha3256);
+    assert!(masked.contains("the digest of the mask generation is sha3-256, expected sha1,"), "{masked}");
+    assert!(refused(Kind::MlDsaSign, Sha1, Unspecified).contains("the digest of HashML-DSA is sha1"));
+    assert!(scheme::write(Scheme::RsaPkcs1Sign { digest: DigestAlg::Sha512_224 }).is_err());
 }
 
 #[test]
 fn rejects_values_that_slh_dsa_does_not_use() {
     let pure = scheme::write(Scheme::SlhDsaVerify { set: SlhDsaSet::Sha2_128s, pre_hash: None }).unwrap();
     let refused = |message: proto::Scheme| WireScheme::read(&message).unwrap_err().to_string();
-    let with = "and has no meaning with SLH-DSA, whose digest is pre_hash";
-    assert_eq!(refused(proto::Scheme { digest: 1, ..pure }), format!("digest is set, {with}"));
     assert_eq!(
         refused(proto::Scheme { ml_dsa_variant: 1, ..pure }),
-        format!("ml_dsa_variant is set, {with}")
+        "ml_dsa_variant is set, and has no meaning with SLH-DSA"
     );
-    assert!(refused(proto::Scheme { pre_hash: 13, ..pure }).contains("13"));
+    let sha1 = proto::Scheme { digest: proto::Digest::Sha1.into(), ..pure };
+    assert!(refused(sha1).contains("the digest of HashSLH-DSA is sha1"));
 }
 
 #[test]
@@ -115,29 +145,22 @@ fn rejects_digests_that_a_variant_of_ml_dsa_does_not_use() {
     let of = |variant| scheme::write(Scheme::MlDsaVerify { set, variant }).unwrap();
     let refused = |message: proto::Scheme| WireScheme::read(&message).unwrap_err().to_string();
     let (pure, mu) = (of(MlDsaVariant::Pure), of(MlDsaVariant::ExternalMu));
-    let hashed = of(MlDsaVariant::PreHash(PreHash::Sha512));
-    assert_eq!(refused(proto::Scheme { pre_hash: 0, ..hashed }), "pre_hash is missing");
-    assert_eq!(
-        refused(proto::Scheme { pre_hash: 13, ..hashed }),
-        "pre-hash digest: the value 13 is not known here"
-    );
+    let hashed = of(MlDsaVariant::PreHash(DigestAlg::Sha512));
+    assert_eq!(refused(proto::Scheme { digest: 0, ..hashed }), "digest is missing");
+    assert_eq!(refused(proto::Scheme { digest: 14, ..hashed }), "digest: the value 14 is not known here");
     assert_eq!(
         refused(proto::Scheme { ml_dsa_variant: 3, ..pure }),
         "ML-DSA variant: the value 3 is not known here"
-    );
-    assert_eq!(
-        refused(proto::Scheme { pre_hash: 3, ..pure }),
-        "pre_hash is set, and has no meaning with the variant PURE"
-    );
-    assert_eq!(
-        refused(proto::Scheme { pre_hash: 3, ..mu }),
-        "pre_hash is set, and has no meaning with the variant EXTERNAL_MU"
     );
     // Otherwise the client would believe that a digest is signed, and the message would be.
     let digest = proto::Digest::Sha512.into();
     assert_eq!(
         refused(proto::Scheme { digest, ..pure }),
-        "digest is set, and has no meaning with ML-DSA, whose digest is pre_hash"
+        "digest is set, and has no meaning with the variant PURE"
+    );
+    assert_eq!(
+        refused(proto::Scheme { digest, ..mu }),
+        "digest is set, and has no meaning with the variant EXTERNAL_MU"
     );
 }
 

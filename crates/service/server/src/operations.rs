@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use oarlock::{AeadAlg, BlockCipher, Curve, DigestAlg, FpeAlg, MacAlg, WrapAlg};
 use oarlock::{EcdsaEncoding, NonceRule, SaltLength, Scheme};
-use oarlock::{MlDsaSet, MlDsaVariant, MlKemSet, PreHash, SlhDsaSet};
+use oarlock::{MlDsaSet, MlDsaVariant, MlKemSet, SlhDsaSet};
 use oarlock_keytable::{BatchTask, KeyType, KeyWrap};
 
 use crate::pattern::Pattern;
@@ -32,7 +32,7 @@ pub(crate) fn schemes() -> Vec<Scheme> {
     let mut schemes =
         vec![Scheme::RsaPkcs1Decrypt, Scheme::Ed25519Sign, Scheme::Ed25519Verify, Scheme::X25519];
     schemes.extend(Curve::ALL.map(|curve| Scheme::Ecdh { curve }));
-    for digest in DigestAlg::ALL {
+    for digest in DigestAlg::RSA_AND_ECDSA {
         let (mgf, encoding) = (digest, EcdsaEncoding::Der);
         schemes.extend([
             Scheme::RsaPkcs1Sign { digest },
@@ -51,13 +51,13 @@ pub(crate) fn schemes() -> Vec<Scheme> {
         schemes.extend([Scheme::MlKemEncaps { set }, Scheme::MlKemDecaps { set }]);
     }
     let variants = [MlDsaVariant::Pure, MlDsaVariant::ExternalMu];
-    for variant in variants.into_iter().chain(PreHash::ALL.map(MlDsaVariant::PreHash)) {
+    for variant in variants.into_iter().chain(DigestAlg::PRE_HASH.map(MlDsaVariant::PreHash)) {
         for set in MlDsaSet::ALL {
             let nonce = NonceRule::Hedged;
             schemes.extend([Scheme::MlDsaSign { set, variant, nonce }, Scheme::MlDsaVerify { set, variant }]);
         }
     }
-    for pre_hash in [None].into_iter().chain(PreHash::ALL.map(Some)) {
+    for pre_hash in [None].into_iter().chain(DigestAlg::PRE_HASH.map(Some)) {
         for set in SlhDsaSet::ALL {
             let sign = Scheme::SlhDsaSign { set, pre_hash, nonce: NonceRule::Hedged };
             schemes.extend([sign, Scheme::SlhDsaVerify { set, pre_hash }]);

@@ -96,11 +96,11 @@ fn signatures_match_acvp() {
     assert!(verified >= 5 && refused >= 5);
 }
 
-const DIGESTS: [(PreHash, Ph); 4] = [
-    (PreHash::Sha256, Ph::SHA256),
-    (PreHash::Sha512, Ph::SHA512),
-    (PreHash::Shake128, Ph::SHAKE128),
-    (PreHash::Shake256, Ph::SHAKE256),
+const DIGESTS: [(DigestAlg, Ph); 4] = [
+    (DigestAlg::Sha256, Ph::SHA256),
+    (DigestAlg::Sha512, Ph::SHA512),
+    (DigestAlg::Shake128, Ph::SHAKE128),
+    (DigestAlg::Shake256, Ph::SHAKE256),
 ];
 
 /// Signs with one implementation and verifies with the other, pure and with digests.
@@ -130,7 +130,7 @@ macro_rules! compare {
             assert!(verifies(Some(*digest), hashed) && !verifies(None, hashed));
             assert!(!verifies(Some(*digest), &pure));
         }
-        assert!(verifies(None, &pure) && !verifies(Some(PreHash::Sha384), &pre_hashes[0]));
+        assert!(verifies(None, &pure) && !verifies(Some(DigestAlg::Sha384), &pre_hashes[0]));
         let hedged = SigningScheme::slh_dsa(set, None, NonceRule::Hedged);
         let hedged = compute(&Job::sign(hedged, &key, Input::Message(message)).context(context)).unwrap();
         assert!(hedged != pure && their_public.verify(message, &hedged.try_into().unwrap(), context));
@@ -185,7 +185,7 @@ fn contexts_lengths_and_sets_are_checked() {
     let public = raw::slh_dsa_public(SlhDsaSet::Shake128f, key.slh_dsa_public().unwrap().1).unwrap();
     assert_eq!(verify(other, &public, &signature), Err(JobError::Rejected));
     let digest = Job::sign(
-        SigningScheme::slh_dsa(set, Some(PreHash::Sha256), NonceRule::Hedged),
+        SigningScheme::slh_dsa(set, Some(DigestAlg::Sha256), NonceRule::Hedged),
         &key,
         Input::Digest(&[1; 31]),
     );

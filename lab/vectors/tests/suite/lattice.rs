@@ -190,8 +190,11 @@ macro_rules! compare_ml_dsa {
     ($set:expr, $peer:ident) => {{
         use fips204::traits::{KeyGen, SerDes, Signer, Verifier};
         let set = $set;
-        let digests =
-            [(PreHash::Sha256, Ph::SHA256), (PreHash::Sha512, Ph::SHA512), (PreHash::Shake128, Ph::SHAKE128)];
+        let digests = [
+            (DigestAlg::Sha256, Ph::SHA256),
+            (DigestAlg::Sha512, Ph::SHA512),
+            (DigestAlg::Shake128, Ph::SHAKE128),
+        ];
         for round in 0..ROUNDS / 5 {
             let (seed, message) = (filled::<32>(round, 4), filled::<100>(round, 5));
             let context = &filled::<255>(round, 6)[..[0, 1, 60, 254, 255][usize::from(round) % 5]];

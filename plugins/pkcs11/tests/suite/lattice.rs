@@ -79,6 +79,7 @@ fn mechanisms_have_the_sizes_of_public_keys() {
                 assert_eq!((min, max), (1312, 2592));
                 assert_eq!(flags & (CKF_SIGN | CKF_VERIFY), CKF_SIGN | CKF_VERIFY);
             }
+            assert_eq!(facts(CKM_SLH_DSA_KEY_PAIR_GEN), (32, 64, CKF_GENERATE_KEY_PAIR));
             assert_eq!(call!(module, C_CloseSession, session), CKR_OK);
         },
     );

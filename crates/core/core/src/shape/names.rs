@@ -3,8 +3,8 @@
 use std::fmt;
 
 use super::{
-    AeadAlg, BlockCipher, CipherMode, CipherSpec, Curve, DigestAlg, Direction, FpeAlg, MacAlg, MacPadding,
-    RsaExponent, Shape, WrapAlg,
+    AeadAlg, BlockCipher, CipherMode, CipherSpec, Curve, Direction, FpeAlg, MacAlg, MacPadding, RsaExponent,
+    Shape, WrapAlg,
 };
 
 /// Writes short stable names for the command line and the cost cache: `rsa2048-private`, `tdes3-cbc-encrypt`.
@@ -59,18 +59,6 @@ impl fmt::Display for Curve {
         f.write_str(match self {
             Self::P256 => "p256",
             Self::P384 => "p384",
-        })
-    }
-}
-
-impl fmt::Display for DigestAlg {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Sha1 => "sha1",
-            Self::Sha224 => "sha224",
-            Self::Sha256 => "sha256",
-            Self::Sha384 => "sha384",
-            Self::Sha512 => "sha512",
         })
     }
 }

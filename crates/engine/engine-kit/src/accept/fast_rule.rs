@@ -11,7 +11,9 @@ pub(super) struct FastRule {
     key_len: KeyLenRule,
     min_iv_len: u32,
     max_iv_len: u32,
-    /// The bits of an input length that must be clear.
+    /// The odd factor of the block length: 1 for most shapes, and 9 to 21 for SHA-3 and SHAKE.
+    odd_blocks: u32,
+    /// The bits of an input length that must be clear: those below the other factor, a power of two.
     partial: u32,
     output: OutputRule,
     tag: TagRule,
@@ -94,8 +96,8 @@ impl FastRule {
             tag,
             min_tag_len: *tag_lens.start() as u32,
             max_tag_len: *tag_lens.end() as u32,
-            // Block lengths are powers of two: a length is a multiple if these bits are clear.
-            partial: block_len as u32 - 1,
+            odd_blocks: block_len as u32 >> block_len.trailing_zeros(),
+            partial: (1 << block_len.trailing_zeros()) - 1,
             output,
             data_len: records.data.len() as u64,
             output_len: records.output_len as u64,
@@ -139,7 +141,7 @@ impl FastRule {
     /// Starts a check of several records.
     #[inline(always)]
     pub(super) fn together(&self) -> CombinedCheck {
-        CombinedCheck { rule: *self, partial: 0, is_long_enough: true, data_end: 0, output_end: 0 }
+        CombinedCheck { rule: *self, partial: 0, is_valid_len: true, data_end: 0, output_end: 0 }
     }
 }
 
@@ -148,7 +150,7 @@ pub(super) struct CombinedCheck {
     rule: FastRule,
     /// The OR of all lengths.
     partial: u32,
-    is_long_enough: bool,
+    is_valid_len: bool,
     data_end: u64,
     output_end: u64,
 }
@@ -157,13 +159,17 @@ impl CombinedCheck {
     #[inline(always)]
     pub(super) fn add(&mut self, input: Span, output: Span) {
         // `&=` instead of a return keeps the loop over records free of branches.
-        self.is_long_enough &= match self.rule.output {
+        self.is_valid_len &= match self.rule.output {
             OutputRule::AsLongAsInput => output.len == input.len,
             OutputRule::AsLongAsInputOf(min, max) => {
                 (output.len == input.len) & (min..=max).contains(&input.len)
             }
             OutputRule::Between(min, max) => (min..=max).contains(&output.len),
         };
+        if self.rule.odd_blocks != 1 {
+            // A division, which only SHA-3 and SHAKE need.
+            self.is_valid_len &= input.len.is_multiple_of(self.rule.odd_blocks);
+        }
         self.partial |= input.len;
         self.data_end = self.data_end.max(end(input));
         self.output_end = self.output_end.max(end(output));
@@ -172,7 +178,7 @@ impl CombinedCheck {
     /// Returns true if all records pass the check.
     #[inline(always)]
     pub(super) fn fit(&self) -> bool {
-        self.is_long_enough
+        self.is_valid_len
             & (self.partial & self.rule.partial == 0)
             & (self.data_end <= self.rule.data_len)
             & (self.output_end <= self.rule.output_len)

@@ -8,28 +8,32 @@ use super::RecordRef;
 /// comparison.
 const BUCKETS: usize = 96;
 
-/// The number of steps that an engine takes for a record of some length: `(len + added) / 2^shift`.
+/// The number of steps that an engine takes for a record of some length: `(len + added) / (odd * 2^shift)`.
 #[derive(Clone, Copy, Debug)]
 pub struct StepRule {
     added: usize,
     shift: u32,
+    odd: usize,
 }
 
 impl StepRule {
     /// The rule of an engine for which all lengths cost the same.
-    pub const EVEN: Self = Self { added: 0, shift: usize::BITS - 1 };
+    pub const EVEN: Self = Self { added: 0, shift: usize::BITS - 1, odd: 1 };
 
     /// Returns the rule of an engine that takes a step for each whole block of `block_len` bytes, with `added` bytes
-    /// beside the record's. The length of a block is a power of two.
+    /// beside the record's.
     #[must_use]
     pub const fn blocks(block_len: usize, added: usize) -> Self {
-        Self { added, shift: block_len.trailing_zeros() }
+        let shift = block_len.trailing_zeros();
+        Self { added, shift, odd: block_len >> shift }
     }
 
     /// Returns the steps of a record of `len` bytes.
     #[inline(always)]
     fn steps(self, len: u32) -> usize {
-        (len as usize + self.added) >> self.shift
+        let shifted = (len as usize + self.added) >> self.shift;
+        // Only blocks of SHA-3 and SHAKE are not powers of two, and a division takes as long as all the rest.
+        if self.odd == 1 { shifted } else { shifted / self.odd }
     }
 }
 

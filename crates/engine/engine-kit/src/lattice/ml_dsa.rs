@@ -1,9 +1,11 @@
 //! ML-DSA. FIPS 204.
 
-use oarlock_core::{MlDsaSet, PreHash};
+use oarlock_core::{DigestAlg, MlDsaSet};
 use zeroize::Zeroizing;
 
-use super::{ExpandedKey, LatticeFault, context_len, digest_oid, ffi, shake256};
+use super::{ExpandedKey, LatticeFault, context_len, digest_oid};
+use crate::ffi::lattice as ffi;
+use crate::hash::shake256;
 
 /// Expands the key pair of a seed xi. FIPS 204 algorithm 6.
 ///
@@ -26,45 +28,43 @@ pub fn public_of(set: MlDsaSet, private: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// The hash tr of a public key, 64 bytes. FIPS 204 algorithm 6, step 9.
-///
-/// # Errors
-/// [`LatticeFault`].
-pub fn public_hash(public: &[u8]) -> Result<[u8; 64], LatticeFault> {
+#[must_use]
+pub fn public_hash(public: &[u8]) -> [u8; 64] {
     let mut hash = [0; 64];
-    shake256(&[public], &mut hash)?;
-    Ok(hash)
+    shake256(&[public], &mut hash);
+    hash
 }
 
 /// The message representative of a message under the key with the hash `tr`. FIPS 204 algorithm 2, step 10 and
 /// algorithm 7, step 6.
 ///
 /// # Errors
-/// [`LatticeFault`] also if the context is longer than 255 bytes.
+/// [`LatticeFault`] if the context is longer than 255 bytes.
 pub fn message_mu(
     tr: &[u8; 64],
     context: &[u8],
     message: &[u8],
 ) -> Result<[u8; MlDsaSet::MU_LEN], LatticeFault> {
-    mu(&[tr, &[0, context_len(context)?], context, message])
+    Ok(mu(&[tr, &[0, context_len(context)?], context, message]))
 }
 
 /// The message representative of the digest of a message. FIPS 204 algorithm 4, step 23.
 ///
 /// # Errors
-/// [`LatticeFault`] also if the context is longer than 255 bytes.
+/// [`LatticeFault`] if the context is longer than 255 bytes, or if the digest is not one of [`DigestAlg::PRE_HASH`].
 pub fn digest_mu(
     tr: &[u8; 64],
     context: &[u8],
-    digest: PreHash,
+    digest: DigestAlg,
     hash: &[u8],
 ) -> Result<[u8; MlDsaSet::MU_LEN], LatticeFault> {
-    mu(&[tr, &[1, context_len(context)?], context, &digest_oid(digest), hash])
+    Ok(mu(&[tr, &[1, context_len(context)?], context, &digest_oid(digest)?, hash]))
 }
 
-fn mu(parts: &[&[u8]]) -> Result<[u8; MlDsaSet::MU_LEN], LatticeFault> {
+fn mu(parts: &[&[u8]]) -> [u8; MlDsaSet::MU_LEN] {
     let mut mu = [0; MlDsaSet::MU_LEN];
-    shake256(parts, &mut mu)?;
-    Ok(mu)
+    shake256(parts, &mut mu);
+    mu
 }
 
 /// Signs mu with an expanded key and the random bytes rnd; zeros make the deterministic variant. FIPS 204 algorithm 7.

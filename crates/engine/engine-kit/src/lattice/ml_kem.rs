@@ -3,7 +3,8 @@
 use oarlock_core::MlKemSet;
 use zeroize::Zeroizing;
 
-use super::{ExpandedKey, LatticeFault, ffi};
+use super::{ExpandedKey, LatticeFault};
+use crate::ffi::lattice as ffi;
 
 /// Expands the key pair of a seed d || z. FIPS 203 algorithm 16.
 ///

@@ -48,7 +48,7 @@ fn damaged_keys_are_found() {
 fn a_signature_follows_from_its_random_bytes_and_verifies() {
     for set in MlDsaSet::ALL {
         let key = ml_dsa::expand(set, &[3; 32]).unwrap();
-        let tr = ml_dsa::public_hash(&key.public).unwrap();
+        let tr = ml_dsa::public_hash(&key.public);
         let mu = ml_dsa::message_mu(&tr, b"context", b"message").unwrap();
         let sign = |random| {
             let mut signature = vec![0; set.signature_len()];
@@ -62,19 +62,5 @@ fn a_signature_follows_from_its_random_bytes_and_verifies() {
         assert!(!ml_dsa::verify(set, &key.public, &other, &signature));
         signature[5] ^= 1;
         assert!(!ml_dsa::verify(set, &key.public, &mu, &signature));
-    }
-}
-
-#[test]
-fn digests_have_their_published_values() {
-    // FIPS 180-4 and FIPS 202 examples of the empty message.
-    let first = |digest| pre_hash(digest, b"").unwrap()[..4].to_vec();
-    assert_eq!(first(PreHash::Sha256), [0xe3, 0xb0, 0xc4, 0x42]);
-    assert_eq!(first(PreHash::Sha512_256), [0xc6, 0x72, 0xb8, 0xd1]);
-    assert_eq!(first(PreHash::Sha3_512), [0xa6, 0x9f, 0x73, 0xcc]);
-    assert_eq!(first(PreHash::Shake128), [0x7f, 0x9c, 0x2b, 0xa4]);
-    assert_eq!(first(PreHash::Shake256), [0x46, 0xb9, 0xdd, 0x2b]);
-    for digest in PreHash::ALL {
-        assert_eq!(pre_hash(digest, b"abc").unwrap().len(), digest.output_len(), "{digest}");
     }
 }

@@ -1,15 +1,16 @@
 //! The encoded message, its randomised digest, and what the digest chooses.
 
-use oarlock_core::{PreHash, SlhDsaSet};
+use oarlock_core::{DigestAlg, SlhDsaSet};
 use zeroize::Zeroizing;
 
 use super::{SlhDsaFault, TreeId};
-use crate::lattice::{self, LatticeFault};
+use crate::hash::{HashState, Sha256, Sha512, shake256};
+use crate::lattice;
 
 /// Returns M' of a message and its context, as pure SLH-DSA signs it. FIPS 205 algorithm 22, step 8.
 ///
 /// # Errors
-/// [`SlhDsaFault::Digest`] if the context is longer than 255 bytes.
+/// [`SlhDsaFault::Message`] if the context is longer than 255 bytes.
 pub fn encoded_message(context: &[u8], message: &[u8]) -> Result<Vec<u8>, SlhDsaFault> {
     Ok([&[0, lattice::context_len(context)?], context, message].concat())
 }
@@ -17,45 +18,43 @@ pub fn encoded_message(context: &[u8], message: &[u8]) -> Result<Vec<u8>, SlhDsa
 /// Returns M' of the digest of a message, as HashSLH-DSA signs it. FIPS 205 algorithm 23, step 24.
 ///
 /// # Errors
-/// As [`encoded_message`].
-pub fn encoded_digest(context: &[u8], digest: PreHash, hash: &[u8]) -> Result<Vec<u8>, SlhDsaFault> {
-    Ok([&[1, lattice::context_len(context)?], context, &lattice::digest_oid(digest), hash].concat())
+/// As [`encoded_message`], and for SHA-1.
+pub fn encoded_digest(context: &[u8], digest: DigestAlg, hash: &[u8]) -> Result<Vec<u8>, SlhDsaFault> {
+    let oid = lattice::digest_oid(digest)?;
+    Ok([&[1, lattice::context_len(context)?], context, &oid, hash].concat())
 }
 
 /// Writes R, the randomizer of a digest: PRF_msg. FIPS 205 sections 11.1 and 11.2.
-pub(super) fn randomizer(
-    set: SlhDsaSet,
-    prf_key: &[u8],
-    opt_rand: &[u8],
-    message: &[u8],
-    out: &mut [u8],
-) -> Result<(), LatticeFault> {
-    if set.is_shake() {
-        return lattice::digest(PreHash::Shake256, &[prf_key, opt_rand, message], out);
+pub(super) fn randomizer(set: SlhDsaSet, prf_key: &[u8], opt_rand: &[u8], message: &[u8], out: &mut [u8]) {
+    match set.n() {
+        _ if set.is_shake() => shake256(&[prf_key, opt_rand, message], out),
+        16 => hmac::<Sha256>(prf_key, &[opt_rand, message], out),
+        _ => hmac::<Sha512>(prf_key, &[opt_rand, message], out),
     }
-    let mut code = [0; 64];
-    let code = &mut code[..long_digest(set).output_len()];
-    hmac(long_digest(set), prf_key, &[opt_rand, message], code)?;
-    out.copy_from_slice(&code[..out.len()]);
-    Ok(())
 }
 
-/// HMAC with a key of at most one block. RFC 2104.
-fn hmac(digest: PreHash, key: &[u8], parts: &[&[u8]; 2], out: &mut [u8]) -> Result<(), LatticeFault> {
+/// Writes the leading bytes of HMAC with a key of at most one block. RFC 2104.
+fn hmac<H: HashState>(key: &[u8], parts: &[&[u8]; 2], out: &mut [u8]) {
     let padded = |pad: u8| {
-        // SHA-256 has blocks of 64 bytes, SHA-512 of 128.
-        let mut block = Zeroizing::new(vec![pad; 2 * digest.output_len()]);
+        let mut block = Zeroizing::new(vec![pad; H::BLOCK]);
         block.iter_mut().zip(key).for_each(|(byte, key)| *byte ^= key);
         block
     };
-    lattice::digest(digest, &[&padded(0x36), parts[0], parts[1]], out)?;
-    let inner = Zeroizing::new(out.to_vec());
-    lattice::digest(digest, &[&padded(0x5c), &inner], out)
+    let mut code = Zeroizing::new([0; MAX_DIGEST]);
+    let code = &mut code[..H::OUTPUT];
+    digest::<H>(&[&padded(0x36), parts[0], parts[1]], code);
+    let inner = Zeroizing::new(code.to_vec());
+    digest::<H>(&[&padded(0x5c), &inner], code);
+    out.copy_from_slice(&code[..out.len()]);
 }
 
-/// The SHA-2 digest over messages. FIPS 205 sections 11.2.1 and 11.2.2.
-fn long_digest(set: SlhDsaSet) -> PreHash {
-    if set.n() == 16 { PreHash::Sha256 } else { PreHash::Sha512 }
+/// The bytes of the longest digest.
+const MAX_DIGEST: usize = 64;
+
+fn digest<H: HashState>(parts: &[&[u8]], out: &mut [u8]) {
+    let mut state = H::new();
+    parts.iter().for_each(|part| state.update(part));
+    state.finish(out);
 }
 
 /// The indices that the digest of a message chooses. FIPS 205 algorithm 19, steps 6 to 10.
@@ -70,22 +69,15 @@ pub(super) struct DigestIndices {
 
 impl DigestIndices {
     /// Hashes a message: H_msg. `public` is PK.seed || PK.root.
-    pub(super) fn new(
-        set: SlhDsaSet,
-        randomizer: &[u8],
-        public: &[u8],
-        message: &[u8],
-    ) -> Result<Self, LatticeFault> {
+    pub(super) fn new(set: SlhDsaSet, randomizer: &[u8], public: &[u8], message: &[u8]) -> Self {
         let mut digest = vec![0; set.digest_len()];
-        if set.is_shake() {
-            lattice::digest(PreHash::Shake256, &[randomizer, public, message], &mut digest)?;
-        } else {
-            let (long, public_seed) = (long_digest(set), &public[..set.n()]);
-            let mut inner = vec![0; long.output_len()];
-            lattice::digest(long, &[randomizer, public, message], &mut inner)?;
-            mgf1(long, &[randomizer, public_seed, &inner], &mut digest)?;
+        let public_seed = &public[..set.n()];
+        match set.n() {
+            _ if set.is_shake() => shake256(&[randomizer, public, message], &mut digest),
+            16 => expanded::<Sha256>([randomizer, public, message], public_seed, &mut digest),
+            _ => expanded::<Sha512>([randomizer, public, message], public_seed, &mut digest),
         }
-        Ok(Self::split(set, &digest))
+        Self::split(set, &digest)
     }
 
     /// Splits a digest of m bytes into the indices of FORS, that of the tree and that of the leaf.
@@ -118,14 +110,15 @@ impl DigestIndices {
     }
 }
 
-/// MGF1. RFC 8017 B.2.1.
-fn mgf1(digest: PreHash, seed: &[&[u8]; 3], out: &mut [u8]) -> Result<(), LatticeFault> {
-    let mut block = vec![0; digest.output_len()];
-    for (counter, chunk) in (0_u32..).zip(out.chunks_mut(digest.output_len())) {
-        lattice::digest(digest, &[seed[0], seed[1], seed[2], &counter.to_be_bytes()], &mut block)?;
+/// Hashes a message and expands the digest by MGF1. FIPS 205 sections 11.2.1 and 11.2.2, RFC 8017 B.2.1.
+fn expanded<H: HashState>(message: [&[u8]; 3], public_seed: &[u8], out: &mut [u8]) {
+    let [mut inner, mut block] = [[0; MAX_DIGEST]; 2];
+    let (inner, block) = (&mut inner[..H::OUTPUT], &mut block[..H::OUTPUT]);
+    digest::<H>(&message, inner);
+    for (counter, chunk) in (0_u32..).zip(out.chunks_mut(H::OUTPUT)) {
+        digest::<H>(&[message[0], public_seed, inner, &counter.to_be_bytes()], block);
         chunk.copy_from_slice(&block[..chunk.len()]);
     }
-    Ok(())
 }
 
 fn big_endian(bytes: &[u8]) -> u64 {
@@ -163,7 +156,7 @@ mod tests {
     fn encodings_of_messages_and_digests_differ_in_their_first_byte() {
         assert_eq!(encoded_message(b"c", b"m").unwrap(), b"\x00\x01cm");
         let hash = [7; 32];
-        let encoded = encoded_digest(b"", PreHash::Sha256, &hash).unwrap();
+        let encoded = encoded_digest(b"", DigestAlg::Sha256, &hash).unwrap();
         assert_eq!((&encoded[..2], &encoded[13..]), (&[1, 0][..], &hash[..]));
         assert!(encoded_message(&[0; 256], b"").is_err() && encoded_message(&[0; 255], b"").is_ok());
     }

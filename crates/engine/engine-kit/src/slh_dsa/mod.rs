@@ -50,9 +50,9 @@ pub enum SlhDsaFault {
     /// PK.root does not follow from SK.seed and PK.seed, or a length does not fit.
     #[error("the parts of the private key do not belong together")]
     BadKey,
-    /// A digest of AWS-LC failed, or the context is longer than 255 bytes.
+    /// The context is longer than 255 bytes, or HashSLH-DSA does not take the digest.
     #[error(transparent)]
-    Digest(#[from] LatticeFault),
+    Message(#[from] LatticeFault),
 }
 
 /// Computes PK.root, the root of the highest tree, of the seeds of `steps`' first key. FIPS 205 algorithm 18.
@@ -107,8 +107,8 @@ pub fn sign(
     let (seed, rest) = private.split_at(n);
     let (prf_key, public) = rest.split_at(n);
     let (randomizer, rest) = signature.split_at_mut(n);
-    message::randomizer(set, prf_key, opt_rand, message, randomizer)?;
-    let digest = DigestIndices::new(set, randomizer, public, message)?;
+    message::randomizer(set, prf_key, opt_rand, message, randomizer);
+    let digest = DigestIndices::new(set, randomizer, public, message);
     let (fors, layers) = rest.split_at_mut(fors::signature_len(set));
     let fors_key = fors::sign(steps, set, seed, &digest, fors, is_cancelled)?;
     let root = hypertree::sign(steps, set, seed, &digest, &fors_key, layers, is_cancelled)?;
@@ -128,28 +128,21 @@ pub struct SignatureCheck<'a> {
 }
 
 /// Verifies signatures of one set side by side, each under the key of `steps` with its index. FIPS 205 algorithm 20.
-///
-/// # Errors
-/// [`SlhDsaFault::Digest`].
-pub fn verify(
-    steps: &impl HashSteps,
-    set: SlhDsaSet,
-    checks: &[SignatureCheck<'_>],
-) -> Result<Vec<bool>, SlhDsaFault> {
+pub fn verify(steps: &impl HashSteps, set: SlhDsaSet, checks: &[SignatureCheck<'_>]) -> Vec<bool> {
     let n = set.n();
     let fits = |check: &SignatureCheck<'_>| {
         check.signature.len() == set.signature_len() && check.public.len() == set.public_len()
     };
     let fitting: Vec<usize> = (0..checks.len()).filter(|index| fits(&checks[*index])).collect();
     if fitting.is_empty() {
-        return Ok(vec![false; checks.len()]);
+        return vec![false; checks.len()];
     }
     let mut parts = Vec::with_capacity(fitting.len());
     for index in &fitting {
         let SignatureCheck { public, message, signature } = checks[*index];
         let (randomizer, rest) = signature.split_at(n);
         let (fors, layers) = rest.split_at(fors::signature_len(set));
-        let digest = DigestIndices::new(set, randomizer, public, message)?;
+        let digest = DigestIndices::new(set, randomizer, public, message);
         // unreachable because no batch has 2^32 signatures
         let key = u32::try_from(*index).unwrap_or(u32::MAX);
         parts.push(SignatureParts { key, digest, fors, layers });
@@ -160,7 +153,7 @@ pub fn verify(
     for (index, root) in fitting.into_iter().zip(roots.chunks_exact(n)) {
         verdicts[index] = *root == checks[index].public[n..];
     }
-    Ok(verdicts)
+    verdicts
 }
 
 /// A signature that is being verified.

@@ -3,18 +3,14 @@
 use oarlock_core::{Key, KeyParts, NonceInput, Operation, SecondInput, SlhDsaSet, Status};
 
 use super::{HashSteps, SignatureCheck, SlhDsaFault};
-use crate::lattice::LatticeFault;
 
 impl SlhDsaFault {
     /// Returns the status of a job with this fault.
-    ///
-    /// # Errors
-    /// The engine is at fault, and not the job.
-    pub fn status(self) -> Result<Status, LatticeFault> {
+    #[must_use]
+    pub fn status(self) -> Status {
         match self {
-            Self::Cancelled => Ok(Status::Cancelled),
-            Self::BadKey => Ok(Status::BadKey),
-            Self::Digest(fault) => Err(fault),
+            Self::Cancelled => Status::Cancelled,
+            Self::BadKey | Self::Message(_) => Status::BadKey,
         }
     }
 }

@@ -1,12 +1,20 @@
 //! Keys of ML-KEM and ML-DSA in every form, and wrong ones.
 
 use base64ct::{Base64, Encoding};
-use oarlock_core::{Key, KeyParts, LatticePrivate, MlDsaSet, MlKemSet, PreHash};
-use oarlock_engine_kit::lattice::{self, ml_dsa, ml_kem};
+use oarlock_core::{Key, KeyParts, LatticePrivate, MlDsaSet, MlKemSet};
+use oarlock_engine_kit::hash::{HashState, Sha3_256};
+use oarlock_engine_kit::lattice::{ml_dsa, ml_kem};
 use oarlock_keys::export::{self, Protection};
 use oarlock_keys::{KeyError, generate, import, raw};
 
 use crate::support::passphrase;
+
+fn sha3_256(message: &[u8]) -> [u8; 32] {
+    let (mut hash, mut digest) = (Sha3_256::new(), [0; 32]);
+    hash.update(message);
+    hash.finish(&mut digest);
+    digest
+}
 
 /// One value of DER.
 fn tlv(tag: u8, content: &[u8]) -> Vec<u8> {
@@ -170,7 +178,7 @@ fn keys_of_ml_kem_with_wrong_parts_are_refused() {
         // The encapsulation key of another pair, with its right hash: FIPS 203 7.3 would take it.
         let mut mixed = key.private.to_vec();
         mixed[secret..hash].copy_from_slice(&other.public);
-        mixed[hash..hash + 32].copy_from_slice(&lattice::pre_hash(PreHash::Sha3_256, &other.public).unwrap());
+        mixed[hash..hash + 32].copy_from_slice(&sha3_256(&other.public));
         for private in [wrong_hash, mixed] {
             let refused = raw::ml_kem_expanded(set, &private);
             assert!(matches!(refused, Err(KeyError::ExpandedKey { .. })), "{set}");

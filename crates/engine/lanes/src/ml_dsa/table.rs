@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use oarlock_core::Key;
 use oarlock_engine_kit::VerifyTable;
-use oarlock_engine_kit::lattice::shake128;
+use oarlock_engine_kit::hash::shake128;
 use zeroize::Zeroizing;
 
 use super::reduce::Q;
@@ -82,9 +82,7 @@ impl<P: DsaSet> VerifyTable for DsaTable<P> {
         let (row, column, at) = (usize::from(a) % P::K, usize::from(b) % P::L, usize::from(c));
         let seed = &public[..SEED_LEN];
         let mut drawn = vec![0; 4 * 3 * COEFFICIENTS];
-        if shake128(&[seed, &[column as u8, row as u8]], &mut drawn).is_err() {
-            return false;
-        }
+        shake128(&[seed, &[column as u8, row as u8]], &mut drawn);
         let values =
             drawn.as_chunks::<3>().0.iter().map(|[a, b, c]| u32::from_le_bytes([*a, *b, c & 0x7F, 0]));
         let is_drawn = values

@@ -12,13 +12,13 @@ mod sha2;
 mod shake;
 mod streams;
 
-use std::fmt::{Debug, Display};
+use std::fmt::Debug;
 
 use oarlock_core::{BatchSize, EngineFault, Operation, Outcomes, Shape, SlhDsaSet, Status};
 use oarlock_engine_kit::slh_dsa::{self, Address, Chain, HashSteps, SlhDsaFault, operation};
 
 use crate::batch::accept;
-use crate::fault::{engine_failure, not_offered};
+use crate::fault::not_offered;
 use crate::hash::ChainBytes;
 use crate::hash::sha256::LaneSha256;
 use crate::hash::sha512::LaneSha512;
@@ -201,8 +201,9 @@ pub(crate) fn run<L: StepLeaf>(
         Shape::SlhDsaKeygen { set } => each(leaf, set, shape, operations, out, operation::generate),
         Shape::SlhDsaSign { set } => each(leaf, set, shape, operations, out, operation::sign),
         Shape::SlhDsaVerify { set } => verify(leaf, set, shape, operations, out),
-        _ => Err(not_offered(shape)),
+        _ => return Err(not_offered(shape)),
     }
+    Ok(())
 }
 
 /// A computation under a private key, into a result.
@@ -217,7 +218,7 @@ fn each<L: StepLeaf>(
     operations: &[Operation<'_>],
     out: &mut Outcomes,
     compute: StepComputation<L>,
-) -> Result<(), EngineFault> {
+) {
     let jobs = accept(shape, operations, out, |operation| {
         Ok((operation, operation::private_parts(operation.key, set)?))
     });
@@ -225,11 +226,8 @@ fn each<L: StepLeaf>(
         let (operation, private) = accepted.job;
         let steps = SetSteps::new(leaf, set, std::iter::once(&private[2 * set.n()..]));
         let computed = compute(&steps, set, operation, private, out.result_mut(accepted.index));
-        let status =
-            computed.map_or_else(SlhDsaFault::status, |()| Ok(Status::Done)).map_err(digest_fault)?;
-        out.set(accepted.index, status);
+        out.set(accepted.index, computed.map_or_else(SlhDsaFault::status, |()| Status::Done));
     }
-    Ok(())
 }
 
 fn verify<L: StepLeaf>(
@@ -238,17 +236,11 @@ fn verify<L: StepLeaf>(
     shape: Shape,
     operations: &[Operation<'_>],
     out: &mut Outcomes,
-) -> Result<(), EngineFault> {
+) {
     let jobs = accept(shape, operations, out, |operation| operation::signature_check(operation, set));
     let checks: Vec<_> = jobs.iter().map(|job| job.job).collect();
     let steps = SetSteps::new(leaf, set, checks.iter().map(|check| check.public));
-    let verdicts = slh_dsa::verify(&steps, set, &checks).map_err(digest_fault)?;
-    for (job, is_valid) in jobs.iter().zip(verdicts) {
+    for (job, is_valid) in jobs.iter().zip(slh_dsa::verify(&steps, set, &checks)) {
         out.set(job.index, if is_valid { Status::Done } else { Status::Rejected });
     }
-    Ok(())
-}
-
-fn digest_fault(fault: impl Display) -> EngineFault {
-    engine_failure(&fault.to_string())
 }

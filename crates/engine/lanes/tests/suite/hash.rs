@@ -91,7 +91,7 @@ fn digests_match_published_vectors() {
         .filter(|line| !line.starts_with('#'))
         .map(|line| line.split(' ').collect::<Vec<_>>().try_into().unwrap())
         .collect();
-    for alg in DigestAlg::ALL {
+    for alg in DigestAlg::RSA_AND_ECDSA {
         let of_alg = || vectors.iter().filter(|[name, ..]| *name == alg.to_string());
         let one = |[_, message, _]: &[&str; 3]| One {
             message: hex(message),
@@ -181,7 +181,9 @@ fn agree(what: &str, lens: &[usize]) {
 fn is_hash(shape: Shape) -> bool {
     match shape {
         Shape::Mac { alg } => alg.hmac_digest().is_some(),
-        _ => matches!(shape, Shape::Digest { .. } | Shape::DigestPart { .. }),
+        // Lanes have SHA-1 and SHA-2 without a slash.
+        Shape::Digest { alg } | Shape::DigestPart { alg } => DigestAlg::RSA_AND_ECDSA.contains(&alg),
+        _ => false,
     }
 }
 
@@ -269,7 +271,7 @@ fn hashes_agree_with_scalar_if_all_other_lanes_have_ended() {
 /// The state after some blocks, continued over the rest with its padding, gives the digest.
 #[test]
 fn parts_of_a_digest_join_to_the_digest() {
-    for alg in DigestAlg::ALL {
+    for alg in DigestAlg::RSA_AND_ECDSA {
         for engine in leaves_for(Shape::DigestPart { alg }) {
             let whole = One { message: vec![7; 1000], result_len: alg.output_len(), ..One::default() };
             let digest = run(&engine, Shape::Digest { alg }, &[whole]).remove(0);

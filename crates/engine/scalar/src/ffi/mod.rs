@@ -10,7 +10,6 @@ mod curve25519;
 mod des;
 mod ec;
 mod error;
-mod hash;
 mod modexp;
 mod number;
 mod rsa;
@@ -22,6 +21,5 @@ pub(crate) use curve25519::{ed25519_sign, ed25519_verify, x25519, x25519_public}
 pub(crate) use des::{DesKey, TdesKey};
 pub(crate) use ec::{EcPoint, EcPrivate, EcPublic};
 pub(crate) use error::LibraryError;
-pub(crate) use hash::{HashState, Sha1, Sha224, Sha256, Sha384, Sha512};
 pub(crate) use modexp::ModExpContext;
 pub(crate) use rsa::{RsaPrivate, RsaPublic};

@@ -6,10 +6,10 @@ use crrl::ed25519::{Point, Scalar};
 use crrl::field::GF25519;
 use oarlock_core::{ForkSafeCell, Key};
 use oarlock_engine_kit::VerifyTable;
+use oarlock_engine_kit::hash::{HashState, Sha512};
 
 use super::SignedInput;
 use super::comb::PointComb;
-use crate::ffi::{HashState, Sha512};
 
 /// The bits of a scalar, which is below 2^252 + 2^125.
 const BITS: usize = 253;

@@ -80,6 +80,7 @@ fn digests_match_the_published_million_letters() {
         ("sha1", "34aa973cd4c4daa4f61eeb2bdbad27316534016f"),
         ("sha224", "20794655980c91d8bbb4c1ea97618a4bf03f42581948b2ee4ee7ad67"),
         ("sha256", "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0"),
+        ("sha3-256", "5c8875ae474a3634ba4fd55ec85bffd661f32aca75c6d699d0cdcb6c115891c1"),
     ] {
         let digest = hex(digest);
         let one = One { input: &message, output_len: digest.len(), ..One::default() };
@@ -102,23 +103,41 @@ fn digest_parts_join_to_the_digest() {
             DigestAlg::Sha512,
             "6a09e667f3bcc908bb67ae8584caa73b3c6ef372fe94f82ba54ff53a5f1d36f1510e527fade682d19b05688c2b3e6c1f1f83d9abfb41bd6b5be0cd19137e2179",
         ),
+        (
+            DigestAlg::Sha512_224,
+            "8c3d37c819544da273e1996689dcd4d61dfab7ae32ff9c82679dd514582f9fcf0f6d2b697bd44da877e36f7304c489423f9d85a86a1d36c81112e6ad91d692a1",
+        ),
+        (
+            DigestAlg::Sha512_256,
+            "22312194fc2bf72c9f555fa3c84c64c22393b86b6f53b151963877195940eabd96283ee2a88effe3be5e1e25538639922b0199fc2c85b8aa0eb72ddc81c52ca2",
+        ),
     ];
-    for (alg, state) in initial {
-        let message: Vec<u8> = (0..1000_usize).map(|i| i as u8).collect();
-        let padded = padded(alg, &message);
-        let mut state = hex(state);
-        for blocks in [&padded[..0], &padded[..alg.block_len()], &padded[alg.block_len()..]] {
-            let one = One { iv: &state, input: blocks, output_len: alg.state_len(), ..One::default() };
-            state = record(Shape::DigestPart { alg }, &one).unwrap();
+    for alg in DigestAlg::ALL {
+        // SHA-3 and SHAKE start with zeros. FIPS 202 algorithm 8, step 5.
+        let known = initial.iter().find(|(known, _)| *known == alg);
+        let initial = known.map_or_else(|| vec![0; 200], |(_, state)| hex(state));
+        for len in [1000, alg.block_len() - 1, alg.block_len(), alg.block_len() + 1] {
+            let message: Vec<u8> = (0..len).map(|i| i as u8).collect();
+            let (padded, mut state) = (padded(alg, &message), initial.clone());
+            for blocks in [&padded[..0], &padded[..alg.block_len()], &padded[alg.block_len()..]] {
+                let one = One { iv: &state, input: blocks, output_len: alg.state_len(), ..One::default() };
+                state = record(Shape::DigestPart { alg }, &one).unwrap();
+            }
+            let one = One { input: &message, output_len: alg.output_len(), ..One::default() };
+            assert_eq!(record(Shape::Digest { alg }, &one).unwrap(), state[..alg.output_len()], "{alg}");
         }
-        let one = One { input: &message, output_len: alg.output_len(), ..One::default() };
-        assert_eq!(record(Shape::Digest { alg }, &one).unwrap(), state[..alg.output_len()], "{alg}");
     }
 }
 
-/// Pads a message. FIPS 180-4 5.1.
+/// Pads a message. FIPS 180-4 5.1, FIPS 202 5.1 and 6.
 fn padded(alg: DigestAlg, message: &[u8]) -> Vec<u8> {
     let mut padded = message.to_vec();
+    if alg.state_len() == 200 {
+        padded.push(if matches!(alg, DigestAlg::Shake128 | DigestAlg::Shake256) { 0x1F } else { 0x06 });
+        padded.resize(padded.len().next_multiple_of(alg.block_len()), 0);
+        *padded.last_mut().unwrap() |= 0x80;
+        return padded;
+    }
     padded.push(0x80);
     while !(padded.len() + 8).is_multiple_of(alg.block_len()) {
         padded.push(0);

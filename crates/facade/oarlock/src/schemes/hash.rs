@@ -6,7 +6,7 @@ use zeroize::Zeroize;
 
 use super::{MAX_MODULUS_LEN, check_context, pre_hash};
 
-/// A digest algorithm with the constants that schemes need.
+/// A digest of RSA and ECDSA, with the constants that their schemes need.
 pub(crate) struct Digester {
     algorithm: &'static digest::Algorithm,
     /// DER of DigestInfo up to the digest. RFC 8017 9.2 note 1.
@@ -22,7 +22,7 @@ impl Digester {
             DigestAlg::Sha256 => Ok(&SHA256),
             DigestAlg::Sha384 => Ok(&SHA384),
             DigestAlg::Sha512 => Ok(&SHA512),
-            _ => Err(JobError::Unsupported { wanted: alg.to_string() }),
+            _ => Err(JobError::Digest { what: "digest", expected: &DigestAlg::RSA_AND_ECDSA, found: alg }),
         }
     }
 
@@ -54,9 +54,10 @@ impl Digester {
 /// message itself stays with the caller.
 ///
 /// # Errors
-/// [`JobError::Length`] if a given digest or context has the wrong length; [`JobError::Unsupported`] for a digest in a
-/// scheme that takes messages.
+/// [`JobError::Digest`] if the scheme does not take its digest; [`JobError::Length`] if a given digest or context has
+/// the wrong length; [`JobError::Unsupported`] for a digest in a scheme that takes messages.
 pub fn to_digested(job: &Job<'_>) -> Result<OwnedJob, JobError> {
+    job.scheme.check_digests()?;
     check_context(job)?;
     if let Some(alg) = job.scheme.message_digest() {
         let digest = Digester::from_alg(alg)?.digest(job)?;

@@ -1,6 +1,6 @@
 //! SLH-DSA: encoded messages and opt_rand. FIPS 205 section 10.
 
-use oarlock_core::{JobError, NonceInput, NonceRule, OperationSet, PreHash, SecondInput, Shape};
+use oarlock_core::{DigestAlg, JobError, NonceInput, NonceRule, OperationSet, SecondInput, Shape};
 use oarlock_engine_kit::slh_dsa::{encoded_digest, encoded_message};
 use zeroize::Zeroizing;
 
@@ -9,7 +9,7 @@ use super::{Job, NonceSource, pre_hash};
 
 pub(super) fn lower_sign(
     job: &Job<'_>,
-    digest: Option<PreHash>,
+    digest: Option<DigestAlg>,
     rule: NonceRule,
     set: &mut OperationSet,
     random: &mut NonceSource,
@@ -25,7 +25,7 @@ pub(super) fn lower_sign(
 
 pub(super) fn lower_verify(
     job: &Job<'_>,
-    digest: Option<PreHash>,
+    digest: Option<DigestAlg>,
     set: &mut OperationSet,
 ) -> Result<Finisher, JobError> {
     // The length comes from the peer: a bad signature, not a malformed job.
@@ -38,10 +38,10 @@ pub(super) fn lower_verify(
 }
 
 /// Returns M' of the job.
-fn encoded(job: &Job<'_>, digest: Option<PreHash>, shape: Shape) -> Result<Vec<u8>, JobError> {
+fn encoded(job: &Job<'_>, digest: Option<DigestAlg>, shape: Shape) -> Result<Vec<u8>, JobError> {
     let encoded = match digest {
         None => encoded_message(job.context, job.message()?),
-        Some(alg) => encoded_digest(job.context, alg, &pre_hash::digest(job, alg, shape)?),
+        Some(alg) => encoded_digest(job.context, alg, &pre_hash::digest(job, alg)?),
     };
     // unreachable because the length of the context was checked
     encoded.map_err(|fault| JobError::EngineFailed { shape, reason: fault.to_string() })

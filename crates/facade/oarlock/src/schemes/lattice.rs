@@ -1,12 +1,14 @@
 //! ML-KEM and ML-DSA: random bytes, contexts and message representatives. FIPS 203 section 7, FIPS 204 section 5.
 
+use std::convert::Infallible;
+
 use oarlock_core::{
     Input, JobError, Key, MlDsaSet, MlDsaVariant, NonceInput, NonceRule, OperationSet, SecondInput, Shape,
 };
-use oarlock_engine_kit::lattice::ml_dsa;
+use oarlock_engine_kit::lattice::{LatticeFault, ml_dsa};
 
 use super::finisher::{FinishStep, Finisher};
-use super::pre_hash::{self, engine_failure};
+use super::pre_hash;
 use super::{Job, NonceSource};
 
 /// Lowers the computation of an encapsulation key from the seed of its key. FIPS 203 algorithm 16.
@@ -86,15 +88,14 @@ fn message_representative(
     variant: MlDsaVariant,
     shape: Shape,
 ) -> Result<[u8; MlDsaSet::MU_LEN], JobError> {
-    let fault = |fault| engine_failure(shape, fault);
+    let fault = |fault: LatticeFault| JobError::EngineFailed { shape, reason: fault.to_string() };
     match variant {
         MlDsaVariant::Pure => {
-            ml_dsa::message_mu(public_hash(job.key, shape)?, job.context, job.message()?).map_err(fault)
+            ml_dsa::message_mu(public_hash(job.key), job.context, job.message()?).map_err(fault)
         }
         MlDsaVariant::PreHash(digest) => {
-            let tr = public_hash(job.key, shape)?;
-            let hash = pre_hash::digest(job, digest, shape)?;
-            ml_dsa::digest_mu(tr, job.context, digest, &hash).map_err(fault)
+            let hash = pre_hash::digest(job, digest)?;
+            ml_dsa::digest_mu(public_hash(job.key), job.context, digest, &hash).map_err(fault)
         }
         MlDsaVariant::ExternalMu => given_mu(job.input),
     }
@@ -111,9 +112,9 @@ pub(super) fn given_mu(input: Input<'_>) -> Result<[u8; MlDsaSet::MU_LEN], JobEr
 /// The hash tr of a public key, which is kept with the handle of the key.
 struct PublicHash([u8; 64]);
 
-fn public_hash(key: &Key, shape: Shape) -> Result<&[u8; 64], JobError> {
+fn public_hash(key: &Key) -> &[u8; 64] {
     // unreachable because the shape of the job was found by the public key
     let public = key.ml_dsa_public().map_or(&[][..], |(_, public)| public);
-    let hash = key.prepared(|_| ml_dsa::public_hash(public).map(PublicHash));
-    hash.map(|hash| &hash.0).map_err(|fault| engine_failure(shape, fault))
+    let Ok(hash) = key.prepared::<_, Infallible>(|_| Ok(PublicHash(ml_dsa::public_hash(public))));
+    &hash.0
 }

@@ -40,9 +40,10 @@ const MAX_MODULUS_LEN: usize = 1024;
 /// The raw shape that a job needs.
 ///
 /// # Errors
-/// [`JobError::KeyType`] if the key cannot do the scheme, [`JobError::Unsupported`] if its private half is with a
-/// holder or its modulus is outside 512 to 8192 bits.
+/// [`JobError::Digest`] if the scheme does not take its digest, [`JobError::KeyType`] if the key cannot do the scheme,
+/// [`JobError::Unsupported`] if its private half is with a holder or its modulus is outside 512 to 8192 bits.
 pub fn shape_of(job: &Job<'_>) -> Result<Shape, JobError> {
+    job.scheme.check_digests()?;
     match job.scheme {
         Scheme::RsaPkcs1Verify { .. } | Scheme::RsaPkcs1VerifyEncoded | Scheme::RsaPssVerify { .. } => {
             rsa_public_shape(job)
@@ -164,7 +165,8 @@ fn check_context(job: &Job<'_>) -> Result<(), JobError> {
 /// asked. The salt is for PSS, as long as the scheme says, and empty for PKCS#1 v1.5.
 ///
 /// # Errors
-/// [`JobError::Unsupported`] for schemes that are no RSA signature, [`JobError::Length`] for digest, salt or modulus.
+/// [`JobError::Unsupported`] for schemes that are no RSA signature, [`JobError::Digest`] for other digests than theirs,
+/// [`JobError::Length`] for digest, salt or modulus.
 #[cfg(feature = "threshold")]
 pub(crate) fn rsa_encoding(job: &Job<'_>, salt: &[u8]) -> Result<Vec<u8>, JobError> {
     let (digest, mgf, salt_len) = match job.scheme {
@@ -175,6 +177,7 @@ pub(crate) fn rsa_encoding(job: &Job<'_>, salt: &[u8]) -> Result<Vec<u8>, JobErr
     if salt.len() != salt_len {
         return Err(JobError::Length { what: "salt", expected: salt_len.to_string(), found: salt.len() });
     }
+    job.scheme.check_digests()?;
     let mut buffer = [0; MAX_MODULUS_LEN];
     let encoded = match mgf {
         None => rsa_pkcs1::encoded(job, Digester::from_alg(digest)?, &mut buffer),

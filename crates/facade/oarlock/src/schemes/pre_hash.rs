@@ -1,15 +1,20 @@
 //! Digests of messages for HashML-DSA and HashSLH-DSA, computed or given. FIPS 204 section 5.4.1, FIPS 205 section
 //! 10.2.2.
 
-use oarlock_core::{Input, JobError, MlDsaVariant, PreHash, Scheme, Shape};
-use oarlock_engine_kit::lattice::{LatticeFault, pre_hash};
+use oarlock_core::{DigestAlg, Input, JobError, MlDsaVariant, Scheme};
+use oarlock_engine_kit::hash::Hasher;
 
 use super::{Job, lattice};
 
 /// Returns the digest of a job's message.
-pub(super) fn digest(job: &Job<'_>, digest: PreHash, shape: Shape) -> Result<Vec<u8>, JobError> {
+pub(super) fn digest(job: &Job<'_>, digest: DigestAlg) -> Result<Vec<u8>, JobError> {
     match job.input {
-        Input::Message(message) => pre_hash(digest, message).map_err(|fault| engine_failure(shape, fault)),
+        Input::Message(message) => {
+            let unsupported = || JobError::Unsupported { wanted: digest.to_string() };
+            let mut hasher = Hasher::new(digest).ok_or_else(unsupported)?;
+            hasher.update(message);
+            Ok(hasher.finish())
+        }
         Input::Digest(hash) if hash.len() == digest.output_len() => Ok(hash.to_vec()),
         Input::Digest(hash) => {
             let expected = digest.output_len().to_string();
@@ -22,19 +27,14 @@ pub(super) fn digest(job: &Job<'_>, digest: PreHash, shape: Shape) -> Result<Vec
 /// other job.
 pub(super) fn digested(job: &Job<'_>) -> Result<Option<Vec<u8>>, JobError> {
     match job.scheme {
-        Scheme::MlDsaSign { set, variant, .. } | Scheme::MlDsaVerify { set, variant } => match variant {
+        Scheme::MlDsaSign { variant, .. } | Scheme::MlDsaVerify { variant, .. } => match variant {
             MlDsaVariant::Pure => Ok(None),
-            MlDsaVariant::PreHash(alg) => digest(job, alg, Shape::MlDsaSign { set }).map(Some),
+            MlDsaVariant::PreHash(alg) => digest(job, alg).map(Some),
             MlDsaVariant::ExternalMu => lattice::given_mu(job.input).map(|mu| Some(mu.to_vec())),
         },
-        Scheme::SlhDsaSign { set, pre_hash: Some(alg), .. }
-        | Scheme::SlhDsaVerify { set, pre_hash: Some(alg) } => {
-            digest(job, alg, Shape::SlhDsaSign { set }).map(Some)
+        Scheme::SlhDsaSign { pre_hash: Some(alg), .. } | Scheme::SlhDsaVerify { pre_hash: Some(alg), .. } => {
+            digest(job, alg).map(Some)
         }
         _ => Ok(None),
     }
-}
-
-pub(super) fn engine_failure(shape: Shape, fault: LatticeFault) -> JobError {
-    JobError::EngineFailed { shape, reason: fault.to_string() }
 }

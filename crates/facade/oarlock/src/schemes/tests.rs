@@ -1,6 +1,6 @@
 use oarlock_core::{
-    DigestAlg, EcdsaEncoding, Engine, Fingerprint, NonceRule, SaltLength, SecretBytes, SigningScheme,
-    VerifyingScheme,
+    DigestAlg, EcdsaEncoding, Engine, Fingerprint, MlDsaVariant, NonceRule, SaltLength, SecretBytes,
+    SigningScheme, VerifyingScheme,
 };
 use oarlock_keys::{raw, rsa};
 use oarlock_scalar::ScalarEngine;
@@ -36,7 +36,7 @@ fn signing_schemes() -> Vec<(Scheme, Scheme)> {
         (Scheme::Ed25519Sign, Scheme::Ed25519Verify),
         (Scheme::RsaPkcs1SignEncoded, Scheme::RsaPkcs1VerifyEncoded),
     ];
-    for digest in DigestAlg::ALL {
+    for digest in DigestAlg::RSA_AND_ECDSA {
         schemes.push((Scheme::RsaPkcs1Sign { digest }, Scheme::RsaPkcs1Verify { digest }));
         for (mgf, salt_len) in
             [(digest, digest.output_len() as u16), (DigestAlg::Sha1, 0), (DigestAlg::Sha256, 7)]
@@ -196,6 +196,32 @@ fn an_agreement_needs_a_private_key_of_its_curve() {
     }
     let digest = Job::with_scheme(scheme(Curve::P256), &key, Input::Digest(&[4; 65]), &[]);
     assert!(matches!(one(digest), Err(JobError::Unsupported { .. })));
+}
+
+/// Local and held keys alike, before anything is hashed or queued.
+#[test]
+fn digests_of_other_schemes_are_refused_by_name() {
+    let (rsa, ec) = (rsa_key(RSA_1031), raw::ec_private(Curve::P256, &[9; 32]).unwrap());
+    let held = |kind| Key::held(kind, "token", "a", None, Fingerprint::new([1; 32]));
+    let (curve, digest) = (Curve::P256, DigestAlg::Sha3_256);
+    let scheme = Scheme::EcdsaSign { curve, digest, encoding: EcdsaEncoding::Der, nonce: NonceRule::Hedged };
+    let error = JobError::Digest { what: "digest", expected: &DigestAlg::RSA_AND_ECDSA, found: digest };
+    assert_eq!(one(Job::with_scheme(scheme, &ec, Input::Message(b"m"), &[])), Err(error.clone()));
+    let held_ec = held(KeyKind::EcPrivate(curve));
+    let refused = to_digested(&Job::with_scheme(scheme, &held_ec, Input::Message(b"m"), &[]));
+    assert_eq!(refused.unwrap_err(), error);
+    let oaep = Scheme::RsaOaepDecrypt { digest: DigestAlg::Sha256, mgf: DigestAlg::Shake128 };
+    let masked = one(Job::with_scheme(oaep, &rsa, Input::Message(&[0; 129]), &[])).unwrap_err();
+    assert!(masked.to_string().starts_with("the digest of the mask generation is shake128"), "{masked}");
+    let (set, variant) = (MlDsaSet::MlDsa44, MlDsaVariant::PreHash(DigestAlg::Sha1));
+    let sign = Scheme::MlDsaSign { set, variant, nonce: NonceRule::Hedged };
+    let held_ml_dsa = held(KeyKind::MlDsaPrivate(set));
+    let refused = to_digested(&Job::with_scheme(sign, &held_ml_dsa, Input::Digest(&[0; 20]), &[]));
+    let expected = &DigestAlg::PRE_HASH;
+    let error = JobError::Digest { what: "digest of HashML-DSA", expected, found: DigestAlg::Sha1 };
+    assert_eq!(refused.unwrap_err(), error);
+    let key = raw::ml_dsa_seed(set, &[5; 32]).unwrap();
+    assert_eq!(one(Job::with_scheme(sign, &key, Input::Message(b"m"), &[])), Err(error));
 }
 
 #[test]

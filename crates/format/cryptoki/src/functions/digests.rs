@@ -7,7 +7,7 @@ use super::asynchronous::FunctionCall;
 use super::steps::StepEnd;
 use crate::constants::{ObjectClass, ReturnCode, session_flags};
 use crate::handle::{ObjectHandle, SessionHandle};
-use crate::mechanism::{Mechanism, MechanismFamily, MechanismParameters, facts};
+use crate::mechanism::{self, Mechanism, MechanismParameters};
 use crate::operation::{CipherDirection, DigestOperation};
 use crate::output::CallOutput;
 use crate::session::{ActiveOperation, Session};
@@ -43,7 +43,8 @@ impl Cryptoki {
                 return Ok(StepEnd::More(()));
             }
             let is_asynchronous = flags & session_flags::ASYNC_SESSION != 0;
-            if let Some(computation) = operation.plan(data).filter(|_| is_asynchronous) {
+            if is_asynchronous {
+                let computation = operation.plan(data);
                 let call = FunctionCall::new((session, flags), "C_Digest", Some(output));
                 return self.compute_output(call, computation, output);
             }
@@ -179,11 +180,8 @@ impl Cryptoki {
 }
 
 fn new_digest(mechanism: &Mechanism<'_>) -> Result<DigestOperation, ReturnCode> {
-    let operation = match facts(mechanism.kind).map(|facts| facts.family) {
-        Some(MechanismFamily::Digest(alg)) => DigestOperation::new(alg)?,
-        Some(MechanismFamily::Sha3(width)) => DigestOperation::sha3(width),
-        _ => return Err(ReturnCode::MechanismInvalid),
-    };
+    let alg = mechanism::digest_of(mechanism.kind).ok_or(ReturnCode::MechanismInvalid)?;
+    let operation = DigestOperation::new(alg)?;
     match mechanism.parameters {
         MechanismParameters::None => Ok(operation),
         _ => Err(ReturnCode::MechanismParamInvalid),

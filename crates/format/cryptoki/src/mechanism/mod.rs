@@ -9,4 +9,4 @@ mod tests;
 pub use self::message::{IvGenerator, MessageParameters};
 pub use self::parameters::{Mechanism, MechanismParameters, ParameterForm};
 pub use self::table::MechanismFacts;
-pub(crate) use self::table::{MechanismFamily, Sha3Width, facts, mechanisms};
+pub(crate) use self::table::{MechanismFamily, digest_of, facts, mechanisms};

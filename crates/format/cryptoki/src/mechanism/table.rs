@@ -1,6 +1,6 @@
 //! The table of mechanisms: parameters, key types, sizes and functions of each.
 
-use oarlock::{DigestAlg, PreHash};
+use oarlock::DigestAlg;
 
 use super::parameters::ParameterForm;
 use crate::constants::{KeyTypeNumber, MechanismType, mechanism_flags as flag};
@@ -36,15 +36,13 @@ pub(crate) enum MechanismFamily {
     /// ML-DSA over the message itself.
     MlDsa,
     /// HashML-DSA: `None` if the caller gives the digest, which the parameter names.
-    HashMlDsa(Option<PreHash>),
+    HashMlDsa(Option<DigestAlg>),
     /// SLH-DSA over the message itself.
     SlhDsa,
     /// HashSLH-DSA: `None` as for HashML-DSA.
-    HashSlhDsa(Option<PreHash>),
+    HashSlhDsa(Option<DigestAlg>),
     MlKem,
     Digest(DigestAlg),
-    /// SHA-3, which no engine has a shape for.
-    Sha3(Sha3Width),
     Hmac {
         alg: DigestAlg,
         /// True if the parameter is the length of the MAC.
@@ -73,17 +71,17 @@ pub(crate) enum MechanismFamily {
     GeneratePair(KeyTypeNumber),
 }
 
-/// The digests of SHA-3 by their length.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Sha3Width {
-    Bits256,
-    Bits384,
-    Bits512,
-}
-
 /// Returns the facts about a mechanism, or `None` if it is unknown.
 pub(crate) fn facts(kind: MechanismType) -> Option<&'static MechanismFacts> {
     MECHANISMS.iter().find(|facts| facts.kind == kind)
+}
+
+/// Returns the digest of a digest mechanism.
+pub(crate) fn digest_of(kind: MechanismType) -> Option<DigestAlg> {
+    match facts(kind)?.family {
+        MechanismFamily::Digest(alg) => Some(alg),
+        _ => None,
+    }
 }
 
 /// Returns every mechanism.
@@ -126,7 +124,7 @@ impl MechanismFamily {
             Self::ConcatenateKey | Self::ConcatenateData | Self::ConcatenateDataFirst | Self::XorData => {
                 !key.is_asymmetric()
             }
-            Self::Digest(_) | Self::Sha3(_) | Self::GenerateSecret(_) | Self::GeneratePair(_) => false,
+            Self::Digest(_) | Self::GenerateSecret(_) | Self::GeneratePair(_) => false,
         }
     }
 }
@@ -185,20 +183,16 @@ const fn ecdsa(kind: MechanismType, alg: DigestAlg) -> MechanismFacts {
     row(kind, EC, SIGN | CURVE, ParameterForm::None, MechanismFamily::Ecdsa(Some(alg)))
 }
 
-const fn hash_ml_dsa(kind: MechanismType, digest: PreHash) -> MechanismFacts {
+const fn hash_ml_dsa(kind: MechanismType, digest: DigestAlg) -> MechanismFacts {
     row(kind, ML_DSA, SIGN, ParameterForm::OptionalSignContext, MechanismFamily::HashMlDsa(Some(digest)))
 }
 
-const fn hash_slh_dsa(kind: MechanismType, digest: PreHash) -> MechanismFacts {
+const fn hash_slh_dsa(kind: MechanismType, digest: DigestAlg) -> MechanismFacts {
     row(kind, SLH_DSA, SIGN, ParameterForm::OptionalSignContext, MechanismFamily::HashSlhDsa(Some(digest)))
 }
 
 const fn digest(kind: MechanismType, alg: DigestAlg) -> MechanismFacts {
     row(kind, NO_KEY, flag::DIGEST, ParameterForm::None, MechanismFamily::Digest(alg))
-}
-
-const fn sha3(kind: MechanismType, width: Sha3Width) -> MechanismFacts {
-    row(kind, NO_KEY, flag::DIGEST, ParameterForm::None, MechanismFamily::Sha3(width))
 }
 
 const fn hmac(kind: MechanismType, alg: DigestAlg) -> MechanismFacts {
@@ -282,16 +276,16 @@ const MECHANISMS: &[MechanismFacts] = &[
         ParameterForm::HashSignContext,
         MechanismFamily::HashMlDsa(None),
     ),
-    hash_ml_dsa(MechanismType::HASH_ML_DSA_SHA224, PreHash::Sha224),
-    hash_ml_dsa(MechanismType::HASH_ML_DSA_SHA256, PreHash::Sha256),
-    hash_ml_dsa(MechanismType::HASH_ML_DSA_SHA384, PreHash::Sha384),
-    hash_ml_dsa(MechanismType::HASH_ML_DSA_SHA512, PreHash::Sha512),
-    hash_ml_dsa(MechanismType::HASH_ML_DSA_SHA3_224, PreHash::Sha3_224),
-    hash_ml_dsa(MechanismType::HASH_ML_DSA_SHA3_256, PreHash::Sha3_256),
-    hash_ml_dsa(MechanismType::HASH_ML_DSA_SHA3_384, PreHash::Sha3_384),
-    hash_ml_dsa(MechanismType::HASH_ML_DSA_SHA3_512, PreHash::Sha3_512),
-    hash_ml_dsa(MechanismType::HASH_ML_DSA_SHAKE128, PreHash::Shake128),
-    hash_ml_dsa(MechanismType::HASH_ML_DSA_SHAKE256, PreHash::Shake256),
+    hash_ml_dsa(MechanismType::HASH_ML_DSA_SHA224, DigestAlg::Sha224),
+    hash_ml_dsa(MechanismType::HASH_ML_DSA_SHA256, DigestAlg::Sha256),
+    hash_ml_dsa(MechanismType::HASH_ML_DSA_SHA384, DigestAlg::Sha384),
+    hash_ml_dsa(MechanismType::HASH_ML_DSA_SHA512, DigestAlg::Sha512),
+    hash_ml_dsa(MechanismType::HASH_ML_DSA_SHA3_224, DigestAlg::Sha3_224),
+    hash_ml_dsa(MechanismType::HASH_ML_DSA_SHA3_256, DigestAlg::Sha3_256),
+    hash_ml_dsa(MechanismType::HASH_ML_DSA_SHA3_384, DigestAlg::Sha3_384),
+    hash_ml_dsa(MechanismType::HASH_ML_DSA_SHA3_512, DigestAlg::Sha3_512),
+    hash_ml_dsa(MechanismType::HASH_ML_DSA_SHAKE128, DigestAlg::Shake128),
+    hash_ml_dsa(MechanismType::HASH_ML_DSA_SHAKE256, DigestAlg::Shake256),
     pair(MechanismType::SLH_DSA_KEY_PAIR_GEN, SLH_DSA, 0, KeyTypeNumber::SLH_DSA),
     row(MechanismType::SLH_DSA, SLH_DSA, SIGN, ParameterForm::OptionalSignContext, MechanismFamily::SlhDsa),
     row(
@@ -301,24 +295,27 @@ const MECHANISMS: &[MechanismFacts] = &[
         ParameterForm::HashSignContext,
         MechanismFamily::HashSlhDsa(None),
     ),
-    hash_slh_dsa(MechanismType::HASH_SLH_DSA_SHA224, PreHash::Sha224),
-    hash_slh_dsa(MechanismType::HASH_SLH_DSA_SHA256, PreHash::Sha256),
-    hash_slh_dsa(MechanismType::HASH_SLH_DSA_SHA384, PreHash::Sha384),
-    hash_slh_dsa(MechanismType::HASH_SLH_DSA_SHA512, PreHash::Sha512),
-    hash_slh_dsa(MechanismType::HASH_SLH_DSA_SHA3_224, PreHash::Sha3_224),
-    hash_slh_dsa(MechanismType::HASH_SLH_DSA_SHA3_256, PreHash::Sha3_256),
-    hash_slh_dsa(MechanismType::HASH_SLH_DSA_SHA3_384, PreHash::Sha3_384),
-    hash_slh_dsa(MechanismType::HASH_SLH_DSA_SHA3_512, PreHash::Sha3_512),
-    hash_slh_dsa(MechanismType::HASH_SLH_DSA_SHAKE128, PreHash::Shake128),
-    hash_slh_dsa(MechanismType::HASH_SLH_DSA_SHAKE256, PreHash::Shake256),
+    hash_slh_dsa(MechanismType::HASH_SLH_DSA_SHA224, DigestAlg::Sha224),
+    hash_slh_dsa(MechanismType::HASH_SLH_DSA_SHA256, DigestAlg::Sha256),
+    hash_slh_dsa(MechanismType::HASH_SLH_DSA_SHA384, DigestAlg::Sha384),
+    hash_slh_dsa(MechanismType::HASH_SLH_DSA_SHA512, DigestAlg::Sha512),
+    hash_slh_dsa(MechanismType::HASH_SLH_DSA_SHA3_224, DigestAlg::Sha3_224),
+    hash_slh_dsa(MechanismType::HASH_SLH_DSA_SHA3_256, DigestAlg::Sha3_256),
+    hash_slh_dsa(MechanismType::HASH_SLH_DSA_SHA3_384, DigestAlg::Sha3_384),
+    hash_slh_dsa(MechanismType::HASH_SLH_DSA_SHA3_512, DigestAlg::Sha3_512),
+    hash_slh_dsa(MechanismType::HASH_SLH_DSA_SHAKE128, DigestAlg::Shake128),
+    hash_slh_dsa(MechanismType::HASH_SLH_DSA_SHAKE256, DigestAlg::Shake256),
     digest(MechanismType::SHA_1, DigestAlg::Sha1),
     digest(MechanismType::SHA224, DigestAlg::Sha224),
     digest(MechanismType::SHA256, DigestAlg::Sha256),
     digest(MechanismType::SHA384, DigestAlg::Sha384),
     digest(MechanismType::SHA512, DigestAlg::Sha512),
-    sha3(MechanismType::SHA3_256, Sha3Width::Bits256),
-    sha3(MechanismType::SHA3_384, Sha3Width::Bits384),
-    sha3(MechanismType::SHA3_512, Sha3Width::Bits512),
+    digest(MechanismType::SHA512_224, DigestAlg::Sha512_224),
+    digest(MechanismType::SHA512_256, DigestAlg::Sha512_256),
+    digest(MechanismType::SHA3_224, DigestAlg::Sha3_224),
+    digest(MechanismType::SHA3_256, DigestAlg::Sha3_256),
+    digest(MechanismType::SHA3_384, DigestAlg::Sha3_384),
+    digest(MechanismType::SHA3_512, DigestAlg::Sha3_512),
     hmac(MechanismType::SHA_1_HMAC, DigestAlg::Sha1),
     hmac(MechanismType::SHA224_HMAC, DigestAlg::Sha224),
     hmac(MechanismType::SHA256_HMAC, DigestAlg::Sha256),

@@ -3,7 +3,7 @@
 use oarlock::{AeadAlg, BlockCipher, DigestAlg, Key, KeyKind, WrapAlg};
 
 use super::counter::CounterState;
-use super::padding::{BLOCK, digest_of, digest_of_mgf};
+use super::padding::{BLOCK, digest_of_mgf, rsa_digest_of};
 use crate::constants::{MechanismType, ReturnCode, parameter_values};
 use crate::mechanism::{MechanismFamily, MechanismParameters};
 
@@ -85,7 +85,7 @@ impl CipherMethod {
         if !is_known {
             return Err(ReturnCode::MechanismParamInvalid);
         }
-        Ok(Self::RsaOaep { digest: digest_of(hash)?, mgf: digest_of_mgf(mgf)?, label: label.to_vec() })
+        Ok(Self::RsaOaep { digest: rsa_digest_of(hash)?, mgf: digest_of_mgf(mgf)?, label: label.to_vec() })
     }
 
     fn gcm(key: &Key, iv: &[u8], aad: &[u8], tag_bits: u64) -> Result<Self, ReturnCode> {

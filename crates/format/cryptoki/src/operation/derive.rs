@@ -149,7 +149,7 @@ fn stretch(
         if bytes.len() >= len {
             break;
         }
-        bytes.extend_from_slice(hash(alg, &[&agreed, &counter.to_be_bytes(), shared])?.as_ref());
+        bytes.extend_from_slice(&hash(alg, &[&agreed, &counter.to_be_bytes(), shared])?);
     }
     bytes.truncate(len);
     Ok(bytes)

@@ -40,7 +40,9 @@ pub(crate) fn to_return_code(error: &JobError, rule: FailureRule) -> ReturnCode 
         JobError::UnusableKey { .. } => ReturnCode::KeySizeRange,
         JobError::Unsupported { .. } => ReturnCode::MechanismInvalid,
         JobError::Refused { .. } | JobError::HolderRefused { .. } => ReturnCode::KeyFunctionNotPermitted,
-        JobError::SmallOrderPeer | JobError::PeerNotOnCurve => ReturnCode::MechanismParamInvalid,
+        JobError::Digest { .. } | JobError::SmallOrderPeer | JobError::PeerNotOnCurve => {
+            ReturnCode::MechanismParamInvalid
+        }
         JobError::Cancelled => ReturnCode::FunctionCanceled,
         JobError::Overloaded { .. } => ReturnCode::TokenResourceExceeded,
         JobError::HolderFailed { .. } | JobError::EngineFailed { .. } | JobError::DeadlineExceeded => {

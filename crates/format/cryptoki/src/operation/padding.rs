@@ -1,9 +1,10 @@
 //! The padding of CBC, and the digests that parameters of mechanisms name.
 
-use oarlock::{DigestAlg, PreHash};
+use oarlock::DigestAlg;
 use subtle::{Choice, ConditionallySelectable, ConstantTimeEq, ConstantTimeGreater};
 
 use crate::constants::{MechanismType, ReturnCode, parameter_values as value};
+use crate::mechanism::digest_of;
 
 /// The bytes of an AES block.
 pub(crate) const BLOCK: usize = 16;
@@ -44,33 +45,18 @@ pub(crate) fn unpadded_len(output: &[u8]) -> Result<usize, ReturnCode> {
     }
 }
 
-/// Returns the digest of a digest mechanism in a parameter.
-pub(crate) fn digest_of(kind: MechanismType) -> Result<DigestAlg, ReturnCode> {
-    match kind {
-        MechanismType::SHA_1 => Ok(DigestAlg::Sha1),
-        MechanismType::SHA224 => Ok(DigestAlg::Sha224),
-        MechanismType::SHA256 => Ok(DigestAlg::Sha256),
-        MechanismType::SHA384 => Ok(DigestAlg::Sha384),
-        MechanismType::SHA512 => Ok(DigestAlg::Sha512),
-        _ => Err(ReturnCode::MechanismParamInvalid),
-    }
+/// Returns the digest of RSA that a parameter names.
+pub(crate) fn rsa_digest_of(kind: MechanismType) -> Result<DigestAlg, ReturnCode> {
+    one_of(&DigestAlg::RSA_AND_ECDSA, kind)
 }
 
 /// Returns the digest of HashML-DSA that a parameter names. No mechanism of the standard is SHAKE128 or SHAKE256 alone.
-pub(crate) fn pre_hash_of(kind: MechanismType) -> Result<PreHash, ReturnCode> {
-    match kind {
-        MechanismType::SHA224 => Ok(PreHash::Sha224),
-        MechanismType::SHA256 => Ok(PreHash::Sha256),
-        MechanismType::SHA384 => Ok(PreHash::Sha384),
-        MechanismType::SHA512 => Ok(PreHash::Sha512),
-        MechanismType::SHA512_224 => Ok(PreHash::Sha512_224),
-        MechanismType::SHA512_256 => Ok(PreHash::Sha512_256),
-        MechanismType::SHA3_224 => Ok(PreHash::Sha3_224),
-        MechanismType::SHA3_256 => Ok(PreHash::Sha3_256),
-        MechanismType::SHA3_384 => Ok(PreHash::Sha3_384),
-        MechanismType::SHA3_512 => Ok(PreHash::Sha3_512),
-        _ => Err(ReturnCode::MechanismParamInvalid),
-    }
+pub(crate) fn pre_hash_of(kind: MechanismType) -> Result<DigestAlg, ReturnCode> {
+    one_of(&DigestAlg::PRE_HASH, kind)
+}
+
+fn one_of(allowed: &[DigestAlg], kind: MechanismType) -> Result<DigestAlg, ReturnCode> {
+    digest_of(kind).filter(|digest| allowed.contains(digest)).ok_or(ReturnCode::MechanismParamInvalid)
 }
 
 /// Returns the digest of a mask generator.
@@ -105,6 +91,17 @@ pub(crate) fn split_digest_info(encoded: &[u8]) -> Option<(DigestAlg, &[u8])> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn schemes_take_the_digests_of_their_standards() {
+        let invalid = ReturnCode::MechanismParamInvalid;
+        assert_eq!(rsa_digest_of(MechanismType::SHA384), Ok(DigestAlg::Sha384));
+        assert_eq!(rsa_digest_of(MechanismType::SHA3_256), Err(invalid));
+        assert_eq!(rsa_digest_of(MechanismType::SHA512_256), Err(invalid));
+        assert_eq!(pre_hash_of(MechanismType::SHA3_224), Ok(DigestAlg::Sha3_224));
+        assert_eq!(pre_hash_of(MechanismType::SHA_1), Err(invalid));
+        assert_eq!(pre_hash_of(MechanismType::SHA256_HMAC), Err(invalid));
+    }
 
     #[test]
     fn every_padding_is_removed_and_no_other_bytes_are() {

@@ -131,7 +131,7 @@ pub(crate) fn encode_oaep(
     rand::fill(&mut seed).map_err(|_| ReturnCode::RandomNoRng)?;
     encoded.push(0);
     encoded.extend_from_slice(&seed);
-    encoded.extend_from_slice(hash(digest, &[label])?.as_ref());
+    encoded.extend_from_slice(&hash(digest, &[label])?);
     let separator = encoded.len() + zeros;
     encoded.resize(separator, 0);
     encoded.push(1);
@@ -148,7 +148,7 @@ pub(crate) fn encode_oaep(
 fn xor_mask(mgf: DigestAlg, seed: &[u8], target: &mut [u8]) -> Result<(), ReturnCode> {
     for (counter, chunk) in (0_u32..).zip(target.chunks_mut(mgf.output_len())) {
         let mask = hash(mgf, &[seed, &counter.to_be_bytes()])?;
-        chunk.iter_mut().zip(mask.as_ref()).for_each(|(byte, mask)| *byte ^= mask);
+        chunk.iter_mut().zip(mask.iter()).for_each(|(byte, mask)| *byte ^= mask);
     }
     Ok(())
 }

@@ -3,8 +3,8 @@
 use std::fmt;
 
 use oarlock::{
-    Curve, DigestAlg, EcdsaEncoding, Key, KeyHome, KeyKind, MlDsaSet, MlDsaVariant, NonceRule, PreHash,
-    SaltLength, Scheme, Shape, SigningScheme, VerifyingScheme,
+    Curve, DigestAlg, EcdsaEncoding, Key, KeyHome, KeyKind, MlDsaSet, MlDsaVariant, NonceRule, SaltLength,
+    Scheme, Shape, SigningScheme, VerifyingScheme,
 };
 use zeroize::Zeroizing;
 
@@ -12,7 +12,7 @@ use super::compute::{Computation, Finish, PlannedJob};
 use super::digest::DigestOperation;
 use super::failure::FailureRule;
 use super::mac::MacRule;
-use super::padding::{digest_of, digest_of_mgf, pre_hash_of, split_digest_info};
+use super::padding::{digest_of_mgf, pre_hash_of, rsa_digest_of, split_digest_info};
 use super::pieces::{MessagePieces, WholeMessage};
 use super::record::plan_bare_record;
 use super::rsa::{self, BareRsa};
@@ -44,17 +44,14 @@ enum SignatureMethod {
 /// The form in which a scheme takes its input.
 #[derive(Clone, Copy, Debug)]
 enum SignatureInput {
+    /// The message, of which the scheme takes the digest.
     Message(DigestAlg),
-    /// The message of HashML-DSA.
-    PreHash(PreHash),
     /// A digest of exactly this length.
     Digest(usize),
     /// A digest of any length, brought to the width of the curve.
     CurveDigest(usize),
     /// The message itself, at most this long.
-    Whole {
-        max: usize,
-    },
+    Whole { max: usize },
 }
 
 impl SignatureOperation {
@@ -112,11 +109,6 @@ impl SignatureOperation {
         match (self.method, self.key.secret()) {
             (SignatureMethod::Job { input: SignatureInput::Message(alg), .. }, _) => {
                 DigestOperation::new(alg).map(MessagePieces::Digest)
-            }
-            (SignatureMethod::Job { input: SignatureInput::PreHash(digest), .. }, _) => {
-                // A digest that does not come in pieces is computed when the whole message is there.
-                let digest = DigestOperation::of_pre_hash(digest).transpose()?;
-                Ok(digest.map_or(MessagePieces::Bytes(Zeroizing::default()), MessagePieces::Digest))
             }
             (SignatureMethod::Mac(MacRule { digest: Some(alg), .. }), Some(secret)) => {
                 MessagePieces::hmac(alg, secret.expose())
@@ -214,7 +206,7 @@ impl SignatureOperation {
         };
         let is_hashed = matches!(message, WholeMessage::Hashed(_));
         let (input, is_digest) = match input {
-            SignatureInput::Message(_) | SignatureInput::PreHash(_) => (message, is_hashed),
+            SignatureInput::Message(_) => (message, is_hashed),
             SignatureInput::Digest(len) if message.len() == len => (message, true),
             SignatureInput::CurveDigest(width) if !message.is_empty() => (at_width(message, width), true),
             SignatureInput::Whole { max } if message.len() <= max => (message, false),
@@ -264,7 +256,7 @@ impl SignatureMethod {
                 Self::rsa_pkcs1(key, hashed_by)
             }
             (MechanismFamily::RsaPss(hashed_by), MechanismParameters::Pss { hash, mgf, salt_len }) => {
-                let digest = digest_of(*hash)?;
+                let digest = rsa_digest_of(*hash)?;
                 Self::rsa_pss(key, hashed_by, (digest, digest_of_mgf(*mgf)?), *salt_len)
             }
             (MechanismFamily::RsaRaw, MechanismParameters::None) => {
@@ -405,7 +397,7 @@ impl SignatureMethod {
                     _ => None,
                 };
                 let whole = SignatureInput::Whole { max: usize::MAX };
-                (pre_hash, pre_hash.map_or(whole, SignatureInput::PreHash), hedge, context)
+                (pre_hash, pre_hash.map_or(whole, SignatureInput::Message), hedge, context)
             }
         };
         Self::of_key(key, pre_hash, input, hedge, context)
@@ -413,7 +405,7 @@ impl SignatureMethod {
 
     fn of_key(
         key: &Key,
-        pre_hash: Option<PreHash>,
+        pre_hash: Option<DigestAlg>,
         input: SignatureInput,
         hedge: u64,
         context: &[u8],

@@ -268,11 +268,14 @@ fn a_digest_beside_a_cipher_sees_the_plaintext() {
     assert_eq!(take(|output| library.digest_final(session, output)).unwrap(), digest);
 }
 
-/// The examples of NIST for FIPS 202 with the message "abc".
+/// The examples of NIST for FIPS 180-4 and FIPS 202 with the message "abc".
 #[test]
-fn sha3_digests_are_those_of_the_standard() {
+fn digests_of_sha512_t_and_sha3_are_those_of_the_standards() {
     let user = User::new();
     for (kind, expected) in [
+        (M::SHA512_224, "4634270f707b6a54daae7530460842e20e37ed265ceee9a43e8924aa"),
+        (M::SHA512_256, "53048e2681941ef99b2e29b76b4c7dabe4c2d0c634fc6d46e0e2f13107e7af23"),
+        (M::SHA3_224, "e642824c3f8cf24ad09234ee7d3c766fc9a3a5168d0c94ad73b46fdf"),
         (M::SHA3_256, "3a985da74fe225b2045c172d6bd390bd855f086e3e9d525b46bfe24511431532"),
         (
             M::SHA3_384,

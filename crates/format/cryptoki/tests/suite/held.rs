@@ -178,14 +178,14 @@ fn library(key: &Key, refusal: Option<JobError>) -> (Cryptoki, SessionHandle, Ob
 
 #[test]
 fn held_keys_of_ml_kem_and_ml_dsa_are_used_by_their_holder() {
-    use oarlock::{MlDsaVariant, PreHash, VerifyingScheme};
+    use oarlock::{DigestAlg, MlDsaVariant, VerifyingScheme};
     let key = oarlock::keys::generate::ml_dsa(MlDsaSet::MlDsa44).unwrap();
     let (cryptoki, session, object) = library(&key, None);
     let parameters = P::SignContext { hedge: value::CKH_HEDGE_REQUIRED, context: b"c" };
     for (kind, variant) in [
         (M::ML_DSA, MlDsaVariant::Pure),
-        (M::HASH_ML_DSA_SHA256, MlDsaVariant::PreHash(PreHash::Sha256)),
-        (M::HASH_ML_DSA_SHAKE128, MlDsaVariant::PreHash(PreHash::Shake128)),
+        (M::HASH_ML_DSA_SHA256, MlDsaVariant::PreHash(DigestAlg::Sha256)),
+        (M::HASH_ML_DSA_SHAKE128, MlDsaVariant::PreHash(DigestAlg::Shake128)),
     ] {
         cryptoki.sign_init(session, &Mechanism::new(kind, parameters), object).unwrap();
         let signature = take(|output| cryptoki.sign(session, b"m", output)).unwrap();

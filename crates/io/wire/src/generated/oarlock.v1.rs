@@ -243,7 +243,8 @@ pub struct Results {
 pub struct Scheme {
     #[prost(enumeration = "scheme::Kind", tag = "1")]
     pub kind: i32,
-    /// The digest of the message.
+    /// The digest of the message: SHA-1, or SHA-2 without a "/", for RSA and ECDSA; any but SHA-1 for PRE_HASH and
+    /// HashSLH-DSA; unspecified for other variants of ML-DSA and for pure SLH-DSA.
     #[prost(enumeration = "Digest", tag = "2")]
     pub digest: i32,
     /// The digest of the mask generation; if unspecified, the digest of the message.
@@ -264,10 +265,6 @@ pub struct Scheme {
     /// For ML-DSA only: what is signed.
     #[prost(enumeration = "scheme::MlDsaVariant", tag = "8")]
     pub ml_dsa_variant: i32,
-    /// The digest of PRE_HASH of ML-DSA, unspecified for its other variants; or that of HashSLH-DSA, unspecified for pure
-    /// SLH-DSA. Neither uses `digest`.
-    #[prost(enumeration = "scheme::PreHash", tag = "9")]
-    pub pre_hash: i32,
 }
 /// Nested message and enum types in `Scheme`.
 pub mod scheme {
@@ -312,7 +309,7 @@ pub mod scheme {
         /// ML-KEM with the parameter set of the key. FIPS 203.
         MlKemEncaps = 15,
         MlKemDecaps = 16,
-        /// SLH-DSA with the parameter set of the key, over the message or over the digest `pre_hash` of it. FIPS 205.
+        /// SLH-DSA with the parameter set of the key, over the message or over a digest of it. FIPS 205.
         SlhDsaSign = 17,
         SlhDsaVerify = 18,
     }
@@ -411,78 +408,6 @@ pub mod scheme {
                 "PURE" => Some(Self::Pure),
                 "PRE_HASH" => Some(Self::PreHash),
                 "EXTERNAL_MU" => Some(Self::ExternalMu),
-                _ => None,
-            }
-        }
-    }
-    /// A digest of HashML-DSA or HashSLH-DSA, with the last number of its object identifier under 2.16.840.1.101.3.4.2.
-    #[derive(
-        Clone,
-        Copy,
-        Debug,
-        PartialEq,
-        Eq,
-        Hash,
-        PartialOrd,
-        Ord,
-        ::prost::Enumeration
-    )]
-    #[repr(i32)]
-    pub enum PreHash {
-        Unspecified = 0,
-        Sha256 = 1,
-        Sha384 = 2,
-        Sha512 = 3,
-        Sha224 = 4,
-        Sha512224 = 5,
-        Sha512256 = 6,
-        Sha3224 = 7,
-        Sha3256 = 8,
-        Sha3384 = 9,
-        Sha3512 = 10,
-        /// With an output of 256 bits.
-        Shake128 = 11,
-        /// With an output of 512 bits.
-        Shake256 = 12,
-    }
-    impl PreHash {
-        /// String value of the enum field names used in the ProtoBuf definition.
-        ///
-        /// The values are not transformed in any way and thus are considered stable
-        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
-        pub fn as_str_name(&self) -> &'static str {
-            match self {
-                Self::Unspecified => "PRE_HASH_UNSPECIFIED",
-                Self::Sha256 => "SHA256",
-                Self::Sha384 => "SHA384",
-                Self::Sha512 => "SHA512",
-                Self::Sha224 => "SHA224",
-                Self::Sha512224 => "SHA512_224",
-                Self::Sha512256 => "SHA512_256",
-                Self::Sha3224 => "SHA3_224",
-                Self::Sha3256 => "SHA3_256",
-                Self::Sha3384 => "SHA3_384",
-                Self::Sha3512 => "SHA3_512",
-                Self::Shake128 => "SHAKE128",
-                Self::Shake256 => "SHAKE256",
-            }
-        }
-        /// Creates an enum from field names used in the ProtoBuf definition.
-        pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
-            match value {
-                "PRE_HASH_UNSPECIFIED" => Some(Self::Unspecified),
-                "SHA256" => Some(Self::Sha256),
-                "SHA384" => Some(Self::Sha384),
-                "SHA512" => Some(Self::Sha512),
-                "SHA224" => Some(Self::Sha224),
-                "SHA512_224" => Some(Self::Sha512224),
-                "SHA512_256" => Some(Self::Sha512256),
-                "SHA3_224" => Some(Self::Sha3224),
-                "SHA3_256" => Some(Self::Sha3256),
-                "SHA3_384" => Some(Self::Sha3384),
-                "SHA3_512" => Some(Self::Sha3512),
-                "SHAKE128" => Some(Self::Shake128),
-                "SHAKE256" => Some(Self::Shake256),
                 _ => None,
             }
         }
@@ -1063,6 +988,16 @@ pub enum Digest {
     Sha384 = 3,
     Sha512 = 4,
     Sha224 = 5,
+    Sha512224 = 6,
+    Sha512256 = 7,
+    Sha3224 = 8,
+    Sha3256 = 9,
+    Sha3384 = 10,
+    Sha3512 = 11,
+    /// With an output of 256 bits.
+    Shake128 = 12,
+    /// With an output of 512 bits.
+    Shake256 = 13,
 }
 impl Digest {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -1077,6 +1012,14 @@ impl Digest {
             Self::Sha384 => "SHA384",
             Self::Sha512 => "SHA512",
             Self::Sha224 => "SHA224",
+            Self::Sha512224 => "SHA512_224",
+            Self::Sha512256 => "SHA512_256",
+            Self::Sha3224 => "SHA3_224",
+            Self::Sha3256 => "SHA3_256",
+            Self::Sha3384 => "SHA3_384",
+            Self::Sha3512 => "SHA3_512",
+            Self::Shake128 => "SHAKE128",
+            Self::Shake256 => "SHAKE256",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -1088,6 +1031,14 @@ impl Digest {
             "SHA384" => Some(Self::Sha384),
             "SHA512" => Some(Self::Sha512),
             "SHA224" => Some(Self::Sha224),
+            "SHA512_224" => Some(Self::Sha512224),
+            "SHA512_256" => Some(Self::Sha512256),
+            "SHA3_224" => Some(Self::Sha3224),
+            "SHA3_256" => Some(Self::Sha3256),
+            "SHA3_384" => Some(Self::Sha3384),
+            "SHA3_512" => Some(Self::Sha3512),
+            "SHAKE128" => Some(Self::Shake128),
+            "SHAKE256" => Some(Self::Shake256),
             _ => None,
         }
     }

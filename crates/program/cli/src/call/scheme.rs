@@ -1,6 +1,6 @@
 //! Schemes by name.
 
-use oarlock::{Curve, KeyKind, MlDsaSet, MlDsaVariant, PreHash, SlhDsaSet};
+use oarlock::{Curve, KeyKind, MlDsaSet, MlDsaVariant, SlhDsaSet};
 use oarlock::{DigestAlg, EcdsaEncoding, NonceRule, SaltLength, Scheme};
 
 use super::CallError;
@@ -14,7 +14,7 @@ enum SchemeFamily {
     Ecdsa(DigestAlg, EcdsaEncoding),
     Ed25519,
     MlDsa(MlDsaVariant),
-    SlhDsa(Option<PreHash>),
+    SlhDsa(Option<DigestAlg>),
 }
 
 const EXPECTED: &str = "rsa-pkcs1-DIGEST, rsa-pss-DIGEST, ecdsa-DIGEST, ecdsa-DIGEST-fixed, ed25519, ml-dsa, mu-ml-dsa or slh-dsa, with sha1, sha224, sha256, sha384 or sha512";
@@ -222,7 +222,7 @@ const NO_SIGNER: &str = "expected a key that signs: RSA, EC, Ed25519, ML-DSA or 
 
 /// Returns HashML-DSA or HashSLH-DSA with a digest.
 fn pre_hash(name: &str, key: KeyKind) -> Result<SchemeFamily, CallError> {
-    let with_digest: fn(PreHash) -> SchemeFamily = match key {
+    let with_digest: fn(DigestAlg) -> SchemeFamily = match key {
         KeyKind::MlDsaPrivate(_) | KeyKind::MlDsaPublic(_) => {
             |digest| SchemeFamily::MlDsa(MlDsaVariant::PreHash(digest))
         }
@@ -235,15 +235,15 @@ fn pre_hash(name: &str, key: KeyKind) -> Result<SchemeFamily, CallError> {
             });
         }
     };
-    let found = PreHash::ALL.into_iter().find(|digest| digest.to_string() == name);
+    let found = DigestAlg::PRE_HASH.into_iter().find(|digest| digest.to_string() == name);
     found.map(with_digest).ok_or_else(|| CallError::PreHash {
-        expected: PreHash::ALL.map(|digest| digest.to_string()).join(", "),
+        expected: DigestAlg::PRE_HASH.map(|digest| digest.to_string()).join(", "),
         found: name.to_owned(),
     })
 }
 
 fn digest(name: &str) -> Option<DigestAlg> {
-    DigestAlg::ALL.into_iter().find(|digest| digest.to_string() == name)
+    DigestAlg::RSA_AND_ECDSA.into_iter().find(|digest| digest.to_string() == name)
 }
 
 #[cfg(test)]
@@ -282,9 +282,14 @@ mod tests {
         let of = |variant| Scheme::MlDsaSign { set, variant, nonce };
         assert_eq!(signed(ChosenScheme::Suitable), of(MlDsaVariant::Pure));
         assert_eq!(signed(ChosenScheme::Named("mu-ml-dsa")), of(MlDsaVariant::ExternalMu));
-        assert_eq!(signed(ChosenScheme::PreHash("shake256")), of(MlDsaVariant::PreHash(PreHash::Shake256)));
+        assert_eq!(signed(ChosenScheme::PreHash("shake256")), of(MlDsaVariant::PreHash(DigestAlg::Shake256)));
         let text = |chosen, key| verify(chosen, key).unwrap_err().to_string();
-        assert!(text(ChosenScheme::PreHash("md5"), key).starts_with("--pre-hash: expected sha256, sha384"));
+        for digest in ["md5", "sha1"] {
+            let refused = text(ChosenScheme::PreHash(digest), key);
+            assert!(refused.starts_with("--pre-hash: expected sha256, sha384"), "{refused}");
+        }
+        let rsa = text(ChosenScheme::Named("rsa-pss-sha3-256"), KeyKind::RsaPublic(2048));
+        assert!(rsa.starts_with("--scheme: expected") && rsa.contains("sha384 or sha512"), "{rsa}");
         assert!(
             text(ChosenScheme::PreHash("sha256"), KeyKind::Ed25519Public)
                 .contains("expected an ML-DSA or SLH-DSA key")
@@ -313,7 +318,7 @@ mod tests {
         let of = |pre_hash| Scheme::SlhDsaSign { set, pre_hash, nonce };
         assert_eq!(signed(ChosenScheme::Suitable), of(None));
         assert_eq!(signed(ChosenScheme::Named("slh-dsa")), of(None));
-        assert_eq!(signed(ChosenScheme::PreHash("sha512")), of(Some(PreHash::Sha512)));
+        assert_eq!(signed(ChosenScheme::PreHash("sha512")), of(Some(DigestAlg::Sha512)));
         let error = verify(ChosenScheme::Named("ml-dsa"), key).unwrap_err().to_string();
         assert!(error.ends_with("expected slh-dsa or --pre-hash DIGEST"), "{error}");
         let other = KeyKind::MlDsaPublic(MlDsaSet::MlDsa44);

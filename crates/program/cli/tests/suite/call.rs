@@ -119,14 +119,14 @@ fn published_examples_are_reproduced() {
     assert_eq!(folder.text("mac --key codes --in @empty --hex"), "bb1d6929e95937287fa37d129b756746\n");
 }
 
-/// Makes keys of ML-KEM and ML-DSA in the directory of a server before it starts.
+/// Makes keys of ML-KEM, ML-DSA and SLH-DSA in the directory of a server before it starts.
 fn post_quantum_folder() -> CallFolder {
     let folder = tempfile::tempdir().unwrap();
     let development = Development::at(folder.path());
     development.prepare().unwrap();
     fs::write(development.records(), KEYS).unwrap();
     let keys = development.keys();
-    for kind in ["ml-kem-768", "ml-dsa-44", "ml-dsa-65"] {
+    for kind in ["ml-kem-768", "ml-dsa-44", "ml-dsa-65", "slh-dsa-sha2-128f"] {
         let made =
             crate::program::oarlock(&["keys", "generate", kind, "--directory", keys.to_str().unwrap()]);
         assert_eq!(code(&made), 0, "{}", stderr(&made));
@@ -181,7 +181,7 @@ fn ml_dsa_signs_with_contexts_and_digests() {
             "expected at most 255 bytes, found 256",
         ),
         ("sign --key p256 --context mail --in @message".into(), "ecdsa-p256-sha256-sign takes no context"),
-        ("sign --key p256 --pre-hash sha256 --in @message".into(), "expected an ML-DSA key"),
+        ("sign --key p256 --pre-hash sha256 --in @message".into(), "expected an ML-DSA or SLH-DSA key"),
         ("sign --key ml-dsa-65 --pre-hash md5 --in @message".into(), "--pre-hash: expected sha256, sha384"),
         (
             "sign --key ml-dsa-65 --scheme mu-ml-dsa --in @message".into(),
@@ -200,7 +200,7 @@ fn ml_dsa_signs_with_contexts_and_digests() {
             "expected ml-dsa, mu-ml-dsa or --pre-hash",
         ),
         ("sign --key ml-dsa-65 --digest --in @message".into(), "digest"),
-        ("sign --key ml-kem-768 --in @message".into(), "RSA, EC, Ed25519 or ML-DSA"),
+        ("sign --key ml-kem-768 --in @message".into(), "RSA, EC, Ed25519, ML-DSA or SLH-DSA"),
         (
             "sign --key ml-dsa-65 --pre-hash sha256 --scheme ml-dsa --in @message".into(),
             "cannot be used with",
@@ -208,6 +208,31 @@ fn ml_dsa_signs_with_contexts_and_digests() {
     ] {
         folder.refused(&words, 2, reason);
     }
+}
+
+#[test]
+fn slh_dsa_signs_with_contexts_and_digests() {
+    let folder = post_quantum_folder();
+    fs::write(folder.path("message"), "hello").unwrap();
+    fs::write(folder.path("digest"), [7; 32]).unwrap();
+    folder.ok("public-key slh-dsa-sha2-128f --out @public.pem");
+    for (options, input, other) in [
+        ("--scheme slh-dsa", "message", "--context mail"),
+        ("--context mail", "message", "--pre-hash sha256"),
+        ("--pre-hash sha256 --digest", "digest", "--pre-hash sha3-256 --digest"),
+    ] {
+        folder.ok(&format!("sign --key slh-dsa-sha2-128f {options} --in @{input} --out @signature"));
+        for key in ["--key slh-dsa-sha2-128f", "--own-key @public.pem"] {
+            let verify = |options| format!("verify {key} {options} --in @{input} --signature @signature");
+            assert_eq!(folder.text(&verify(options)), "the signature is valid\n");
+            assert_eq!(code(&folder.call(&verify(other))), 1, "{options}");
+        }
+    }
+    let json = folder.ok("sign --key slh-dsa-sha2-128f --pre-hash shake256 --in @message --json");
+    let json: Value = serde_json::from_slice(&json).unwrap();
+    assert_eq!(json["scheme"], "hash-shake256-slh-dsa-sha2-128f-sign");
+    assert_eq!(json["hex"].as_str().unwrap().len(), 2 * 17_088);
+    folder.refused("sign --key slh-dsa-sha2-128f --scheme ml-dsa --in @message", 2, "slh-dsa");
 }
 
 #[test]

@@ -192,8 +192,16 @@ fn imports_keys_of_openssl_in_every_format() {
     folder.openssl("pkey -in keys/again.pem -passin file:secret -noout");
 }
 
-const POST_QUANTUM: [&str; 6] =
-    ["ml-kem-512", "ml-kem-768", "ml-kem-1024", "ml-dsa-44", "ml-dsa-65", "ml-dsa-87"];
+const POST_QUANTUM: [&str; 8] = [
+    "ml-kem-512",
+    "ml-kem-768",
+    "ml-kem-1024",
+    "ml-dsa-44",
+    "ml-dsa-65",
+    "ml-dsa-87",
+    "slh-dsa-sha2-128f",
+    "slh-dsa-shake-128f",
+];
 
 #[test]
 fn post_quantum_keys_are_made_shown_listed_and_sealed() {
@@ -206,7 +214,7 @@ fn post_quantum_keys_are_made_shown_listed_and_sealed() {
         );
         let file = format!("{kind}.pem");
         let pem = String::from_utf8(folder.get(&file)).unwrap();
-        // The seed alone, 32 or 64 bytes, and never the expanded key.
+        // The seed alone, 32 or 64 bytes, and never the expanded key. Keys of SLH-DSA have 64 bytes.
         assert!(pem.starts_with("-----BEGIN PRIVATE KEY-----\n") && pem.len() < 200, "{pem}");
         assert_eq!(folder.mode(&file), 0o600);
         let shown = folder.ok(&format!("keys show {file}"));
@@ -662,7 +670,7 @@ fn wrong_arguments_exit_with_2() {
         (
             "keys generate p521",
             "[possible values: rsa1024, rsa2048, rsa3072, rsa4096, p256, p384, ed25519, x25519, ml-kem-512, \
-             ml-kem-768, ml-kem-1024, ml-dsa-44, ml-dsa-65, ml-dsa-87, des,",
+             ml-kem-768, ml-kem-1024, ml-dsa-44, ml-dsa-65, ml-dsa-87, slh-dsa-sha2-128s, slh-dsa-sha2-128f,",
         ),
         ("keys generate p256 --out x.pem --directory .", "cannot be used with"),
         ("keys generate p256 --out x.pem --name x", "cannot be used with"),

@@ -3,7 +3,8 @@
 use bytes::Bytes;
 use oarlock::keys::{export, generate, import};
 use oarlock::{
-    Curve, Input, Job, JobError, Key, MlDsaSet, MlDsaVariant, MlKemSet, NonceRule, PreHash, Scheme, SlhDsaSet,
+    Curve, DigestAlg, Input, Job, JobError, Key, MlDsaSet, MlDsaVariant, MlKemSet, NonceRule, Scheme,
+    SlhDsaSet,
 };
 use oarlock_engine_kit::lattice::{ml_dsa, ml_kem};
 use oarlock_server::config::GrantConfig;
@@ -107,7 +108,7 @@ async fn decapsulate(
 async fn signs_and_verifies_every_variant_under_a_context() {
     let (_server, mut client) = server_with(&["*"]).await;
     let digest = [5; 48];
-    let pre_hash = MlDsaVariant::PreHash(PreHash::Sha3_384);
+    let pre_hash = MlDsaVariant::PreHash(DigestAlg::Sha3_384);
     for set in MlDsaSet::ALL {
         let name = set.to_string();
         let public = info(&mut client, &name).await;
@@ -140,11 +141,11 @@ async fn tells_the_variants_of_ml_dsa_apart() {
     let (_server, mut client) = server_with(&["*"]).await;
     let name = DSA.to_string();
     let public = import::spki_der(&info(&mut client, &name).await.public_key).unwrap();
-    let tr = ml_dsa::public_hash(public.ml_dsa_public().unwrap().1).unwrap();
+    let tr = ml_dsa::public_hash(public.ml_dsa_public().unwrap().1);
     let mu = ml_dsa::message_mu(&tr, b"mail", b"hello").unwrap();
     let pure = sign_request(&name, MlDsaVariant::Pure, Input::Message(b"hello"), b"mail");
     let hashed =
-        sign_request(&name, MlDsaVariant::PreHash(PreHash::Sha512), Input::Message(b"hello"), b"mail");
+        sign_request(&name, MlDsaVariant::PreHash(DigestAlg::Sha512), Input::Message(b"hello"), b"mail");
     let given = sign_request(&name, MlDsaVariant::ExternalMu, Input::Digest(&mu), b"");
     let requests = [pure, hashed, given];
     for (at, signed) in requests.iter().enumerate() {
@@ -177,12 +178,12 @@ async fn signs_and_verifies_slh_dsa_with_and_without_a_digest() {
     let name = SLH_DSA.to_string();
     let public = info(&mut client, &name).await;
     assert_eq!(public.kind, name);
-    let scheme = |kind: scheme::Kind, pre_hash: Option<PreHash>| {
+    let scheme = |kind: scheme::Kind, pre_hash: Option<DigestAlg>| {
         let written = oarlock_wire::scheme::write(Scheme::SlhDsaVerify { set: SLH_DSA, pre_hash }).unwrap();
         proto::Scheme { kind: kind.into(), is_deterministic: kind == scheme::Kind::SlhDsaSign, ..written }
     };
     let mut signatures = Vec::new();
-    let digests = [None, Some(PreHash::Sha256), Some(PreHash::Shake128)];
+    let digests = [None, Some(DigestAlg::Sha256), Some(DigestAlg::Shake128)];
     for pre_hash in digests {
         let request = SignRequest {
             key: name.clone(),
@@ -396,7 +397,7 @@ async fn answers_batches_with_contexts_on_every_listener() {
 #[tokio::test]
 async fn a_grant_covers_one_variant_and_never_mu_by_the_way() {
     let (pure, mu) = (MlDsaVariant::Pure, MlDsaVariant::ExternalMu);
-    let hash = MlDsaVariant::PreHash(PreHash::Sha512);
+    let hash = MlDsaVariant::PreHash(DigestAlg::Sha512);
     for (granted, allowed) in [
         ("ml-dsa-65-sign", vec![pure]),
         ("ml-dsa-*", vec![pure]),

@@ -1,7 +1,7 @@
 //! Tests of ML-KEM and ML-DSA keys that live at servers.
 
 use oarlock::keys::export;
-use oarlock::{MlDsaSet, MlDsaVariant, MlKemSet, PreHash, SigningScheme, VerifyingScheme};
+use oarlock::{DigestAlg, MlDsaSet, MlDsaVariant, MlKemSet, SigningScheme, VerifyingScheme};
 
 use super::*;
 
@@ -64,7 +64,7 @@ async fn signs_under_contexts_and_refuses_wrong_signatures() {
         client(RemoteConfig { check, ..config(vec![liar, first.unix(), second.unix()]) });
     let key = remote.key("dsa").unwrap();
     let set = MlDsaSet::MlDsa65;
-    for variant in [MlDsaVariant::Pure, MlDsaVariant::PreHash(PreHash::Sha512)] {
+    for variant in [MlDsaVariant::Pure, MlDsaVariant::PreHash(DigestAlg::Sha512)] {
         let signing = SigningScheme::ml_dsa(set, variant, NonceRule::Hedged);
         for context in [&b"mail"[..], b""] {
             let sign = Job::sign(signing, &key, Input::Message(b"hello")).context(context);

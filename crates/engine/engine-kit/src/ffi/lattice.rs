@@ -1,15 +1,21 @@
-//! AWS-LC's functions for ML-KEM, ML-DSA and digests. This is the only unsafe code of the crate.
+//! AWS-LC's functions for ML-KEM and ML-DSA.
 
-use std::ptr::{self, NonNull};
+use std::ptr;
 
-use aws_lc_sys as sys;
-use oarlock_core::{MlDsaSet, MlKemSet, PreHash};
+use oarlock_core::{MlDsaSet, MlKemSet};
 
-use super::LatticeFault;
+#[allow(
+    clippy::wildcard_imports,
+    reason = "the build script names the functions by their parameter sets"
+)]
+use super::*;
 
-include!(concat!(env!("OUT_DIR"), "/lattice_symbols.rs"));
+/// A function of AWS-LC failed for valid arguments: memory ran out, or the machine is broken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("AWS-LC failed: {0}")]
+pub struct LatticeFault(pub(crate) &'static str);
 
-pub(super) fn ml_kem_keypair(
+pub(crate) fn ml_kem_keypair(
     set: MlKemSet,
     seed: &[u8; MlKemSet::SEED_LEN],
     public: &mut [u8],
@@ -31,7 +37,7 @@ pub(super) fn ml_kem_keypair(
     if fault == 0 { Ok(()) } else { Err(LatticeFault("expanding an ML-KEM key")) }
 }
 
-pub(super) fn ml_kem_is_public(set: MlKemSet, public: &[u8]) -> bool {
+pub(crate) fn ml_kem_is_public(set: MlKemSet, public: &[u8]) -> bool {
     let function = match set {
         MlKemSet::MlKem512 => ml_kem_512_check_pk,
         MlKemSet::MlKem768 => ml_kem_768_check_pk,
@@ -42,7 +48,7 @@ pub(super) fn ml_kem_is_public(set: MlKemSet, public: &[u8]) -> bool {
     unsafe { function(public.as_ptr(), public.len()) == 0 }
 }
 
-pub(super) fn ml_kem_is_expanded(set: MlKemSet, private: &[u8]) -> bool {
+pub(crate) fn ml_kem_is_expanded(set: MlKemSet, private: &[u8]) -> bool {
     let function = match set {
         MlKemSet::MlKem512 => ml_kem_512_check_sk,
         MlKemSet::MlKem768 => ml_kem_768_check_sk,
@@ -54,7 +60,7 @@ pub(super) fn ml_kem_is_expanded(set: MlKemSet, private: &[u8]) -> bool {
 }
 
 /// The caller has checked the length of `public`.
-pub(super) fn ml_kem_encapsulate(
+pub(crate) fn ml_kem_encapsulate(
     set: MlKemSet,
     public: &[u8],
     random: &[u8; MlKemSet::RANDOM_LEN],
@@ -80,7 +86,7 @@ pub(super) fn ml_kem_encapsulate(
 }
 
 /// The caller has checked the lengths of `private` and `ciphertext`.
-pub(super) fn ml_kem_decapsulate(
+pub(crate) fn ml_kem_decapsulate(
     set: MlKemSet,
     private: &[u8],
     ciphertext: &[u8],
@@ -102,7 +108,7 @@ pub(super) fn ml_kem_decapsulate(
 }
 
 /// The caller has made the buffers of the lengths of the set.
-pub(super) fn ml_dsa_keypair(
+pub(crate) fn ml_dsa_keypair(
     set: MlDsaSet,
     seed: &[u8; MlDsaSet::SEED_LEN],
     public: &mut [u8],
@@ -121,7 +127,7 @@ pub(super) fn ml_dsa_keypair(
 }
 
 /// The caller has checked the lengths. Returns false if the private key is wrong.
-pub(super) fn ml_dsa_public_of(set: MlDsaSet, private: &[u8], public: &mut [u8]) -> bool {
+pub(crate) fn ml_dsa_public_of(set: MlDsaSet, private: &[u8], public: &mut [u8]) -> bool {
     debug_assert_eq!((public.len(), private.len()), (set.public_len(), set.expanded_len()));
     let function = match set {
         MlDsaSet::MlDsa44 => ml_dsa_44_pack_pk_from_sk,
@@ -134,7 +140,7 @@ pub(super) fn ml_dsa_public_of(set: MlDsaSet, private: &[u8], public: &mut [u8])
 }
 
 /// The caller has checked the lengths.
-pub(super) fn ml_dsa_sign(
+pub(crate) fn ml_dsa_sign(
     set: MlDsaSet,
     private: &[u8],
     mu: &[u8; MlDsaSet::MU_LEN],
@@ -159,7 +165,7 @@ pub(super) fn ml_dsa_sign(
 }
 
 /// The caller has checked the lengths.
-pub(super) fn ml_dsa_verify(
+pub(crate) fn ml_dsa_verify(
     set: MlDsaSet,
     public: &[u8],
     mu: &[u8; MlDsaSet::MU_LEN],
@@ -175,61 +181,4 @@ pub(super) fn ml_dsa_verify(
     let (signature, len) = (signature.as_ptr(), signature.len());
     // SAFETY: key and signature have the lengths of their set, and mu has 64 bytes.
     unsafe { function(public.as_ptr(), signature, len, mu.as_ptr(), mu.len()) == 1 }
-}
-
-/// Fills `out` with the digest of the parts. `out` is as long as the digest, or of any length for SHAKE.
-pub(super) fn digest(digest: PreHash, parts: &[&[u8]], out: &mut [u8]) -> Result<(), LatticeFault> {
-    let is_xof = matches!(digest, PreHash::Shake128 | PreHash::Shake256);
-    debug_assert!(is_xof || out.len() == digest.output_len());
-    let state = DigestState::new(digest)?;
-    let mut is_done = true;
-    for part in parts {
-        // SAFETY: a live state; the part is readable for its length.
-        is_done &= unsafe { sys::EVP_DigestUpdate(state.0.as_ptr(), part.as_ptr().cast(), part.len()) } == 1;
-    }
-    // SAFETY: a live state; the output is writable for the length of the digest, or for the length that is given.
-    is_done &= unsafe {
-        match is_xof {
-            true => sys::EVP_DigestFinalXOF(state.0.as_ptr(), out.as_mut_ptr(), out.len()),
-            false => sys::EVP_DigestFinal_ex(state.0.as_ptr(), out.as_mut_ptr(), ptr::null_mut()),
-        }
-    } == 1;
-    if is_done { Ok(()) } else { Err(LatticeFault("hashing")) }
-}
-
-struct DigestState(NonNull<sys::EVP_MD_CTX>);
-
-impl DigestState {
-    fn new(digest: PreHash) -> Result<Self, LatticeFault> {
-        // SAFETY: allocates; null is handled.
-        let state = NonNull::new(unsafe { sys::EVP_MD_CTX_new() }).map(Self);
-        let state = state.ok_or(LatticeFault("a state of a digest"))?;
-        // SAFETY: the functions return static tables.
-        let method = unsafe {
-            match digest {
-                PreHash::Sha224 => sys::EVP_sha224(),
-                PreHash::Sha256 => sys::EVP_sha256(),
-                PreHash::Sha384 => sys::EVP_sha384(),
-                PreHash::Sha512 => sys::EVP_sha512(),
-                PreHash::Sha512_224 => sys::EVP_sha512_224(),
-                PreHash::Sha512_256 => sys::EVP_sha512_256(),
-                PreHash::Sha3_224 => sys::EVP_sha3_224(),
-                PreHash::Sha3_256 => sys::EVP_sha3_256(),
-                PreHash::Sha3_384 => sys::EVP_sha3_384(),
-                PreHash::Sha3_512 => sys::EVP_sha3_512(),
-                PreHash::Shake128 => sys::EVP_shake128(),
-                PreHash::Shake256 => sys::EVP_shake256(),
-            }
-        };
-        // SAFETY: a live state and a static table.
-        let is_done = unsafe { sys::EVP_DigestInit_ex(state.0.as_ptr(), method, ptr::null_mut()) } == 1;
-        if is_done { Ok(state) } else { Err(LatticeFault("starting a digest")) }
-    }
-}
-
-impl Drop for DigestState {
-    fn drop(&mut self) {
-        // SAFETY: owned, freed once; the function cleanses what it frees.
-        unsafe { sys::EVP_MD_CTX_free(self.0.as_ptr()) }
-    }
 }

@@ -1,9 +1,13 @@
-//! SHA-1 and SHA-2, whole and from a chaining state.
+//! SHA-1 and SHA-2 over AWS-LC's contexts.
+
+use std::fmt;
 
 use aws_lc_sys as sys;
+#[cfg(doc)]
+use oarlock_core::DigestAlg;
 
 /// A hash computation in progress, cleansed on drop.
-pub(crate) trait HashState: Clone + Send + Sync + 'static {
+pub trait HashState: Clone + Send + Sync + 'static {
     /// Bytes of a message block.
     const BLOCK: usize;
     /// Bytes of a digest.
@@ -11,8 +15,10 @@ pub(crate) trait HashState: Clone + Send + Sync + 'static {
     /// Bytes of the chaining state.
     const STATE: usize;
 
+    /// Starts the computation of an empty message.
     fn new() -> Self;
 
+    /// Absorbs bytes.
     fn update(&mut self, data: &[u8]);
 
     /// Absorbs the digest of another computation.
@@ -21,10 +27,10 @@ pub(crate) trait HashState: Clone + Send + Sync + 'static {
     /// Ends the computation and writes the leading bytes of the digest, as many as `out` holds.
     fn finish(self, out: &mut [u8]);
 
-    /// Writes the chaining state after whole blocks, in big-endian words.
+    /// Writes the chaining state after whole blocks, in the form of [`DigestAlg::state_len`].
     fn chain(&self, out: &mut [u8]);
 
-    /// Runs the compression function over whole blocks. The states are big-endian words.
+    /// Moves a chaining state over whole blocks. Both states have the form of [`DigestAlg::state_len`].
     fn compress(state: &[u8], blocks: &[u8], out: &mut [u8]);
 }
 
@@ -37,13 +43,14 @@ macro_rules! hash {
     ) => {
         $(#[$doc])*
         #[derive(Clone)]
-        pub(crate) struct $name(sys::$context);
+        pub struct $name(sys::$context);
 
         impl HashState for $name {
             const BLOCK: usize = $block;
             const OUTPUT: usize = $output;
             const STATE: usize = $state;
 
+            #[inline]
             fn new() -> Self {
                 let mut hash = Self(sys::$context::default());
                 // SAFETY: writes an owned context.
@@ -51,11 +58,13 @@ macro_rules! hash {
                 hash
             }
 
+            #[inline]
             fn update(&mut self, data: &[u8]) {
                 // SAFETY: an owned, initialised context; `data` is readable for its length.
                 unsafe { sys::$update(&raw mut self.0, data.as_ptr().cast(), data.len()) };
             }
 
+            #[inline]
             fn update_with_digest_of(&mut self, mut other: Self) {
                 let mut digest = [0; Self::OUTPUT];
                 other.end(&mut digest);
@@ -63,6 +72,7 @@ macro_rules! hash {
                 cleanse(&mut digest);
             }
 
+            #[inline]
             fn finish(mut self, out: &mut [u8]) {
                 if let Ok(whole) = out.try_into() {
                     return self.end(whole);
@@ -73,6 +83,7 @@ macro_rules! hash {
                 cleanse(&mut digest);
             }
 
+            #[inline]
             fn compress(state: &[u8], blocks: &[u8], out: &mut [u8]) {
                 let mut hash = Self::new();
                 let words = state.chunks_exact(size_of::<$word>()).filter_map(|word| word.try_into().ok());
@@ -81,6 +92,7 @@ macro_rules! hash {
                 hash.chain(out);
             }
 
+            #[inline]
             fn chain(&self, out: &mut [u8]) {
                 for (to, word) in out.chunks_exact_mut(size_of::<$word>()).zip(self.0.h) {
                     to.copy_from_slice(&word.to_be_bytes());
@@ -89,9 +101,16 @@ macro_rules! hash {
         }
 
         impl $name {
+            #[inline]
             fn end(&mut self, digest: &mut [u8; $output]) {
                 // SAFETY: an owned context that the algorithm's own function initialised; the digest has its length.
                 unsafe { sys::$finish(digest.as_mut_ptr(), &raw mut self.0) };
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(stringify!($name))
             }
         }
 
@@ -122,6 +141,18 @@ hash! {
 hash! {
     /// SHA-384 in AWS-LC.
     Sha384 over SHA512_CTX of u64: SHA384_Init, SHA384_Update, SHA384_Final, block 128, output 48, state 64
+}
+
+hash! {
+    /// SHA-512/224 in AWS-LC.
+    Sha512_224 over SHA512_CTX of u64:
+    SHA512_224_Init, SHA512_224_Update, SHA512_224_Final, block 128, output 28, state 64
+}
+
+hash! {
+    /// SHA-512/256 in AWS-LC.
+    Sha512_256 over SHA512_CTX of u64:
+    SHA512_256_Init, SHA512_256_Update, SHA512_256_Final, block 128, output 32, state 64
 }
 
 hash! {
