@@ -16,7 +16,7 @@ use crate::fault::not_offered;
 use crate::hash::sha1::LaneSha1;
 use crate::hash::sha256::LaneSha256;
 use crate::hash::sha512::LaneSha512;
-use crate::hash::{self, ChainBytes, HashEnding, streams};
+use crate::hash::{self, ChainBytes, MessageEnding, streams};
 use crate::records::{self, RecordPart, RecordRef};
 use crate::rsa::{self, RsaLeaf};
 use crate::simd::{BlockSimd, Cpu, ShaSimd, ShortSimd, Simd, UnzipSimd};
@@ -50,7 +50,7 @@ pub(crate) trait CipherKernels: RecordKernels {
 /// Kernels of hashes.
 pub(crate) trait HashKernels: RecordKernels {
     /// Moves each chaining value of an HMAC over its message and the end of it.
-    fn advance(&self, mac: MacAlg, states: &mut [ChainBytes], messages: &[&[u8]], ending: HashEnding);
+    fn advance(&self, mac: MacAlg, states: &mut [ChainBytes], messages: &[&[u8]], ending: MessageEnding);
 }
 
 /// RSA on a leaf that computes `N` operations side by side.
@@ -220,7 +220,7 @@ impl<S: Simd> RecordKernels for LaneHashes<S> {
 }
 
 impl<S: Simd> HashKernels for LaneHashes<S> {
-    fn advance(&self, mac: MacAlg, states: &mut [ChainBytes], messages: &[&[u8]], ending: HashEnding) {
+    fn advance(&self, mac: MacAlg, states: &mut [ChainBytes], messages: &[&[u8]], ending: MessageEnding) {
         let simd = self.0;
         match mac {
             MacAlg::HmacSha1 => hash::advance::<S, LaneSha1>(simd, states, messages, ending),
@@ -244,7 +244,7 @@ impl<S: ShaSimd> RecordKernels for StreamHashes<S> {
 }
 
 impl<S: ShaSimd> HashKernels for StreamHashes<S> {
-    fn advance(&self, mac: MacAlg, states: &mut [ChainBytes], messages: &[&[u8]], ending: HashEnding) {
+    fn advance(&self, mac: MacAlg, states: &mut [ChainBytes], messages: &[&[u8]], ending: MessageEnding) {
         let simd = self.0;
         match mac {
             MacAlg::HmacSha1 => streams::advance::<S, LaneSha1>(simd, states, messages, ending),

@@ -20,7 +20,7 @@
 //! | `ml_kem` | ML-KEM-768 and ML-KEM-1024 |
 //! | `ml_dsa` | ML-DSA: verifying and signing |
 //! | `slh_dsa` | SLH-DSA: its hash steps |
-//! | `hash` | SHA-1 and SHA-2 of many messages side by side, HMAC |
+//! | `hash` | SHA-1, SHA-2, SHA-3 and SHAKE of many messages side by side, HMAC |
 //! | `scratch` | memory that threads keep between runs |
 //! | `fault` | faults of the engine |
 //! | `simd` | vectors of every leaf, and all `unsafe` of this crate |

@@ -12,9 +12,11 @@ use crate::hash::parts::digest;
 use crate::hash::sha1::LaneSha1;
 use crate::hash::sha256::LaneSha256;
 use crate::hash::sha512::LaneSha512;
+use crate::hash::sponge::Sha3Sponge;
 use crate::hash::streams::{StreamHash, StreamState};
-use crate::hash::{LaneHash, LaneLayout, MessageEnding, MessageGroup, WORDS, absorb};
-use crate::simd::{KeptWords, LANES, MulSimd, ShaSimd, Simd};
+use crate::hash::{LaneHash, LaneLayout, MessageEnding, MessageGroup, absorb};
+use crate::keccak::RATE_256;
+use crate::simd::{KeptWords, LANES, LaneArray, MulSimd, ShaSimd, Simd};
 
 /// Times runs of records.
 pub(super) fn run(bench: &KernelBench<'_>, engine: &LaneEngine) {
@@ -65,6 +67,7 @@ pub(super) fn lanes(bench: &KernelBench<'_>, simd: impl Simd) {
     function::<_, LaneSha1>(bench, simd, "sha1");
     function::<_, LaneSha256>(bench, simd, "sha256");
     function::<_, LaneSha512>(bench, simd, "sha512");
+    function::<_, Sha3Sponge<RATE_256>>(bench, simd, "sha3-256");
 }
 
 /// Times the digests that signatures need.
@@ -86,7 +89,8 @@ fn function<S: Simd, H: LaneHash>(bench: &KernelBench<'_>, simd: S, name: &str) 
         for (group, messages) in groups.iter_mut().zip(messages.chunks(lanes * len)) {
             group.fill::<S::V, H>(messages.chunks(len));
         }
-        let mut chains = [[simd.zero(); WORDS / 2]; 2];
+        let zero = simd.zero();
+        let mut chains = [H::Chain::<S::V>::from_fn(|_| zero); 2];
         let name = |count| format!("{name}, {count} messages of {len} bytes");
         let two = || absorb::<_, H, 2>(simd, black_box(&mut chains), &groups, &groups);
         bench.plain(&name(2 * lanes), 1, two);
@@ -95,8 +99,8 @@ fn function<S: Simd, H: LaneHash>(bench: &KernelBench<'_>, simd: S, name: &str) 
         let one = || absorb::<_, H, 1>(simd, black_box(chain), group, group);
         bench.plain(&name(lanes), 1, one);
     }
-    let (mut state, blocks) = (H::initial(), vec![7; 64 * H::BLOCK]);
+    let (mut state, blocks) = (H::State::from_fn(|_| 0), vec![7; 64 * H::BLOCK]);
     bench.plain(&format!("{name}, a block alone"), 64, || {
-        H::compress_alone(black_box(&mut state), black_box(&blocks));
+        H::absorb_alone(black_box(&mut state), black_box(&blocks), 0, MessageEnding::Open);
     });
 }

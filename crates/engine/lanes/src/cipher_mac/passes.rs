@@ -6,7 +6,7 @@ use zeroize::Zeroizing;
 use crate::hash::sha1::LaneSha1;
 use crate::hash::sha256::LaneSha256;
 use crate::hash::sha512::LaneSha512;
-use crate::hash::{ChainBytes, HashEnding, HmacChains, HmacHash, LaneSha384};
+use crate::hash::{ChainBytes, HmacChains, HmacHash, LaneSha384, MessageEnding};
 use crate::kernels::{CipherKernels, HashKernels};
 use crate::records::{RecordPart, RecordRef};
 
@@ -55,7 +55,7 @@ impl ChainPasses<'_> {
         messages: &[&[u8]],
     ) -> Zeroizing<Vec<ChainBytes>> {
         let mut states = self.states(part, records);
-        self.advance(&mut states.inner, messages, HashEnding::Padded { before: self.block_len() as u64 });
+        self.advance(&mut states.inner, messages, MessageEnding::Padded { before: self.block_len() as u64 });
         self.finish(states)
     }
 
@@ -78,12 +78,12 @@ impl ChainPasses<'_> {
     pub(super) fn finish(&self, states: MacStates) -> Zeroizing<Vec<ChainBytes>> {
         let MacStates { inner, mut outer } = states;
         let digests: Vec<&[u8]> = inner.iter().map(|state| &state[..self.mac.tag_len()]).collect();
-        self.advance(&mut outer, &digests, HashEnding::Padded { before: self.block_len() as u64 });
+        self.advance(&mut outer, &digests, MessageEnding::Padded { before: self.block_len() as u64 });
         outer
     }
 
     /// Moves each chaining value over its message and the end of it.
-    pub(super) fn advance(&self, states: &mut [ChainBytes], messages: &[&[u8]], ending: HashEnding) {
+    pub(super) fn advance(&self, states: &mut [ChainBytes], messages: &[&[u8]], ending: MessageEnding) {
         self.hashes.advance(self.mac, states, messages, ending);
     }
 }

@@ -10,7 +10,7 @@ use zeroize::Zeroizing;
 
 use super::passes::ChainPasses;
 use super::{MessageText, written};
-use crate::hash::{CHAIN_BYTES, ChainBytes, HashEnding};
+use crate::hash::{CHAIN_BYTES, ChainBytes, MessageEnding};
 use crate::records::{RecordPart, RecordRef};
 use crate::simd::declassify;
 
@@ -191,7 +191,7 @@ fn hash_whole(
     let mut start = 0;
     let messages: Vec<&[u8]> =
         ends.iter().map(|end| &text[std::mem::replace(&mut start, *end)..*end]).collect();
-    passes.advance(states, &messages, HashEnding::Open);
+    passes.advance(states, &messages, MessageEnding::Open);
 }
 
 /// Hashes the blocks that can be the last, as many as the shortest padding asks for, and returns the digest after the
@@ -226,7 +226,7 @@ fn hash_ends(
             .zip(&counts)
             .map(|(block, (first, end))| if first + step < *end { block } else { &[] })
             .collect();
-        passes.advance(states, &messages, HashEnding::Open);
+        passes.advance(states, &messages, MessageEnding::Open);
         for ((digest, state), mask) in digests.iter_mut().zip(&*states).zip(&*masks) {
             for (to, from) in digest.iter_mut().zip(state) {
                 *to |= from & mask;

@@ -4,13 +4,13 @@
 use zeroize::{Zeroize, Zeroizing};
 
 use super::group::MessageEnding;
-use super::{CHAIN_BYTES, ChainBytes, LaneHash};
+use super::{CHAIN_BYTES, ChainBytes, LaneHash, MerkleDamgard};
 
 /// The longest end of a message with its padding: two blocks of SHA-512.
 const LONGEST_END: usize = 256;
 
 /// Advances `state` over a message from byte `at` on, which starts a block, and over its padding.
-pub(super) fn absorb_alone<H: LaneHash>(
+pub(super) fn absorb_alone<H: MerkleDamgard>(
     state: &mut ChainBytes,
     message: &[u8],
     at: usize,

@@ -3,8 +3,7 @@
 //! Lengths are public. A group holds messages of similar length, the longest first. A lane whose message has ended
 //! keeps its chaining value under a mask. When few lanes are left, they are finished one at a time.
 
-use super::alone::absorb_alone;
-use super::{CHAIN_BYTES, Chain, LaneChains, LaneHash, LaneLayout, MAX_LANES, WORDS, compress, load_chains};
+use super::{LaneChains, LaneHash, LaneLayout, LaneMessages, MAX_LANES, WORDS, load_states};
 use crate::records::StepRule;
 use crate::simd::{HalfMask, LaneArray, Simd, Vector, erase};
 
@@ -13,9 +12,9 @@ use crate::simd::{HalfMask, LaneArray, Simd, Vector, erase};
 pub(crate) enum MessageEnding {
     /// No padding: the message has whole blocks, and more will follow.
     Open,
-    /// The padding of a message that follows bytes absorbed before. FIPS 180-4 5.1.
+    /// The padding of a message that follows bytes absorbed before. FIPS 180-4 5.1, FIPS 202 5.1 and 6.
     Padded {
-        /// The number of bytes absorbed before, a multiple of the block.
+        /// The number of bytes absorbed before, a multiple of the block. SHA-3 does not use it.
         before: u64,
     },
 }
@@ -25,8 +24,7 @@ impl MessageEnding {
     pub(crate) fn blocks<H: LaneHash>(self, len: usize) -> usize {
         match self {
             Self::Open => len / H::BLOCK,
-            // The padding adds a mark of one byte, and the length in an eighth of a block.
-            Self::Padded { .. } => (len + 1 + H::BLOCK / 8).div_ceil(H::BLOCK),
+            Self::Padded { .. } => (len + H::MIN_PADDING).div_ceil(H::BLOCK),
         }
     }
 
@@ -34,7 +32,7 @@ impl MessageEnding {
     pub(super) fn steps<H: LaneHash>(self) -> StepRule {
         match self {
             Self::Open => StepRule::blocks(H::BLOCK, 0),
-            Self::Padded { .. } => StepRule::blocks(H::BLOCK, H::BLOCK / 8 + H::BLOCK),
+            Self::Padded { .. } => StepRule::blocks(H::BLOCK, H::MIN_PADDING - 1 + H::BLOCK),
         }
     }
 
@@ -51,7 +49,7 @@ impl MessageEnding {
 #[derive(Debug)]
 pub(crate) struct MessageGroup<'a> {
     /// The message of each lane. Lanes without a message repeat the last.
-    messages: [&'a [u8]; MAX_LANES],
+    messages: LaneMessages<'a>,
     /// The mask of lanes with a message of their own: bit `j` for lane `j`.
     used: HalfMask,
     ending: MessageEnding,
@@ -111,40 +109,16 @@ impl<'a> MessageGroup<'a> {
 
     /// Loads a block of every lane. It must be whole in every message.
     #[inline(always)]
-    fn load<S: Simd, H: LaneHash>(&self, simd: S, step: usize) -> [S::V; WORDS] {
-        let mut rows = [simd.zero(); WORDS];
-        for (at, row) in rows.iter_mut().enumerate() {
-            let (lanes, rows) = (LaneLayout::<S::V, H>::LANES, LaneLayout::<S::V, H>::ROWS);
-            let message = LaneArray::chunks(self.messages[at % lanes]).0;
-            *row = simd.load_bytes(&message[rows * step + at / lanes]);
-        }
-        H::arrange(&mut rows);
-        rows
+    fn load<S: Simd, H: LaneHash>(&self, simd: S, step: usize) -> H::Words<S::V> {
+        H::load(simd, &self.messages, step)
     }
 
     /// Loads a block of every lane if some messages end. A lane past its end gets arbitrary bytes.
     #[inline(always)]
-    fn load_end<S: Simd, H: LaneHash>(&self, simd: S, step: usize) -> [S::V; WORDS] {
-        let mut words = [simd.zero(); WORDS];
-        for (at, word) in words.iter_mut().enumerate() {
-            let lanes = LaneLayout::<S::V, H>::LANES;
-            let message = self.messages[at % lanes];
-            *word = row_and_mark(simd, message, H::BLOCK * step + S::V::BYTES * (at / lanes));
-        }
-        H::arrange(&mut words);
+    fn load_end<S: Simd, H: LaneHash>(&self, simd: S, step: usize) -> H::Words<S::V> {
         let in_all = self.min == step + 1 && self.max == step + 1;
         let last = self.mask::<S::V, H>(in_all, step + 1 >= self.min, |blocks| blocks == step + 1);
-        // The length goes to lanes whose last block this is. Others may have ended before or have blocks to come.
-        if last != 0 {
-            let mut bits = [0; MAX_LANES];
-            for (bits, message) in bits.iter_mut().zip(self.messages) {
-                *bits = self.ending.bits(message.len());
-            }
-            let [high, low] = H::lengths(simd, &bits);
-            words[WORDS - 2] = H::add_if(words[WORDS - 2], last, high);
-            words[WORDS - 1] = H::add_if(words[WORDS - 1], last, low);
-        }
-        words
+        H::load_end(simd, &self.messages, step, last, self.ending)
     }
 
     /// Prefetches a row of the block that the lanes read a few steps later. After the end of the group this is a
@@ -168,7 +142,7 @@ const AHEAD: usize = 4;
 /// next, for prefetching.
 pub(crate) fn absorb<S: Simd, H: LaneHash, const N: usize>(
     simd: S,
-    chains: &mut [Chain<S::V>; N],
+    chains: &mut [H::Chain<S::V>; N],
     groups: &[MessageGroup<'_>; N],
     ahead: &[MessageGroup<'_>; N],
 ) {
@@ -187,7 +161,7 @@ pub(crate) fn absorb<S: Simd, H: LaneHash, const N: usize>(
 #[inline(always)]
 fn in_lanes<S: Simd, H: LaneHash, const N: usize>(
     simd: S,
-    chains: &mut [Chain<S::V>; N],
+    chains: &mut [H::Chain<S::V>; N],
     groups: &[MessageGroup<'_>; N],
     ahead: &[MessageGroup<'_>; N],
 ) -> usize {
@@ -200,12 +174,13 @@ fn in_lanes<S: Simd, H: LaneHash, const N: usize>(
             left += (*running & group.used).count_ones() as usize;
         }
         // `used` leaves out the lanes that repeat the last message.
-        // From here on the SHA instructions finish the rest faster than a step of mostly idle lanes.
+        // From here on one message at a time is faster than a step of mostly idle lanes.
         if left <= N * LaneLayout::<S::V, H>::ALONE {
             *chains = states;
             return step;
         }
-        let mut words = [[simd.zero(); WORDS]; N];
+        let zero = simd.zero();
+        let mut words = [H::Words::<S::V>::from_fn(|_| zero); N];
         for (words, group) in words.iter_mut().zip(groups) {
             if step < whole {
                 *words = group.load::<S, H>(simd, step);
@@ -213,9 +188,9 @@ fn in_lanes<S: Simd, H: LaneHash, const N: usize>(
                 *words = group.load_end::<S, H>(simd, step);
             }
         }
-        states = compress::<S, H, N>(
+        H::compress::<S, N>(
             simd,
-            states,
+            &mut states,
             words,
             running,
             // Prefetches a row at a time: more than two dozen lines in flight at once stall all other loads.
@@ -232,70 +207,41 @@ fn in_lanes<S: Simd, H: LaneHash, const N: usize>(
     }
 }
 
-/// Loads a vector of bytes of a message from `at` on, followed by zeros, and the bit that ends the message. FIPS
-/// 180-4 5.1.
-///
-/// Past the end the masked load still gets an address within the message. With an unmapped address the processor
-/// takes half a microsecond to find out that it need not read.
-#[inline(always)]
-fn row_and_mark<S: Simd>(simd: S, message: &[u8], at: usize) -> S::V {
-    let row = simd.load_prefix(&message[at.min(message.len())..]);
-    // Past the end the difference wraps to a large number, so a lane gets the mark once only.
-    let end = message.len().wrapping_sub(at).min(S::V::BYTES);
-    match LaneArray::chunks(&MARK[MAX_BYTES - end..]).0.first() {
-        Some(mark) => row | simd.load_bytes(mark),
-        None => row,
-    }
-}
-
-/// The bytes of the widest vector.
-const MAX_BYTES: usize = 64;
-
-/// A mark after the zeros of a vector. A vector that is read from `MAX_BYTES - n` on has the mark at byte `n`.
-static MARK: [u8; 2 * MAX_BYTES] = {
-    let mut bytes = [0; 2 * MAX_BYTES];
-    bytes[MAX_BYTES] = 0x80;
-    bytes
-};
-
 /// Finishes the messages of a group after `step` blocks, one at a time.
 #[cold]
 fn finish_alone<S: Simd, H: LaneHash>(
     simd: S,
-    chain: &mut Chain<S::V>,
+    chain: &mut H::Chain<S::V>,
     group: &MessageGroup<'_>,
     step: usize,
 ) {
     // Through memory: each lane's chaining value becomes the state of a scalar hash and comes back.
-    let mut values = [[0; CHAIN_BYTES]; MAX_LANES];
+    let mut values = [H::State::from_fn(|_| 0); MAX_LANES];
     let lanes = LaneLayout::<S::V, H>::LANES;
     simd.call(
         #[inline(always)]
         || {
-            let rows = LaneChains::<_, H>::new(simd, chain);
+            let rows = LaneChains::<S::V, H>::new(simd, chain);
             for (lane, value) in values[..lanes].iter_mut().enumerate() {
-                rows.store(lane, value);
+                rows.store(lane, value.as_mut());
             }
         },
     );
     for (lane, value) in values[..lanes].iter_mut().enumerate() {
         let message = group.messages[lane];
         if group.used >> lane & 1 == 1 && group.blocks[lane] > step {
-            absorb_alone::<H>(value, message, H::BLOCK * step, group.ending);
+            H::absorb_alone(value, message, H::BLOCK * step, group.ending);
         }
     }
     simd.call(
         #[inline(always)]
         || {
-            let words = load_chains::<S, H>(
+            *chain = load_states::<S, H>(
                 simd,
                 #[inline(always)]
-                |lane| &values[lane],
+                |lane| Some(values[lane].as_ref()),
             );
-            for (word, new) in chain.iter_mut().zip(words) {
-                *word = new;
-            }
         },
     );
-    erase(values.as_flattened_mut());
+    values.iter_mut().for_each(|value| erase(value.as_mut()));
 }

@@ -11,14 +11,14 @@ use super::group::MessageEnding;
 use super::sha1::LaneSha1;
 use super::sha256::{LaneSha256, initial_224};
 use super::sha512::{LaneSha512, initial_384};
-use super::{CHAIN_BYTES, Chain, ChainBytes, HashWord, LaneHash, WORDS, compress};
+use super::{CHAIN_BYTES, Chain, ChainBytes, HashWord, LaneHash, MerkleDamgard, WORDS, compress};
 use crate::records::RecordPart;
 use crate::simd::{HalfMask, Simd, erase};
 
 /// A hash for HMAC.
 pub(crate) trait HmacHash: 'static {
     /// The function whose lanes compute it.
-    type Lanes: LaneHash;
+    type Lanes: MerkleDamgard;
 
     /// The bytes of a digest.
     const OUTPUT: usize;
@@ -148,17 +148,17 @@ impl<H> Drop for HmacChains<H> {
 const LONGEST_BLOCK: usize = 128;
 
 /// Returns the bytes of a chaining value of eight words.
-const fn chain_len<H: LaneHash>() -> usize {
+const fn chain_len<H: MerkleDamgard>() -> usize {
     8 * size_of::<H::Word>()
 }
 
 /// Returns the end of a message that follows the padded key.
-pub(super) const fn inner<H: LaneHash>() -> MessageEnding {
+pub(super) const fn inner<H: MerkleDamgard>() -> MessageEnding {
     MessageEnding::Padded { before: H::BLOCK as u64 }
 }
 
 /// Computes the outer hash over the digests of `output` bytes in `inner`.
-pub(super) fn finish<S: Simd, H: LaneHash>(
+pub(super) fn finish<S: Simd, H: MerkleDamgard>(
     simd: S,
     output: usize,
     inner: &Chain<S::V>,

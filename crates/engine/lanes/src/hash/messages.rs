@@ -5,11 +5,11 @@ use std::array;
 use zeroize::Zeroize;
 
 use super::group::{MessageEnding, MessageGroup, absorb};
-use super::{ChainBytes, LaneChains, LaneHash, LaneLayout, WORDS, load_chains};
+use super::{ChainBytes, LaneChains, LaneLayout, MerkleDamgard, WORDS, load_chains};
 use crate::simd::{Simd, Vector};
 
 /// Moves each chaining value over its message and the end of it.
-pub(crate) fn advance<S: Simd, H: LaneHash>(
+pub(crate) fn advance<S: Simd, H: MerkleDamgard>(
     simd: S,
     states: &mut [ChainBytes],
     messages: &[&[u8]],
@@ -20,7 +20,7 @@ pub(crate) fn advance<S: Simd, H: LaneHash>(
         return;
     }
     let lanes = LaneLayout::<S::V, H>::LANES;
-    let together = if S::V::HASHES_IN_PAIRS { 2 * lanes } else { lanes };
+    let together = LaneLayout::<S::V, H>::GROUPS * lanes;
     for (states, messages) in states.chunks_mut(together).zip(messages.chunks(together)) {
         if messages.len() > lanes {
             advance_groups::<S, H, 2>(simd, states, messages, ending);
@@ -30,7 +30,7 @@ pub(crate) fn advance<S: Simd, H: LaneHash>(
     }
 }
 
-fn advance_groups<S: Simd, H: LaneHash, const N: usize>(
+fn advance_groups<S: Simd, H: MerkleDamgard, const N: usize>(
     simd: S,
     states: &mut [ChainBytes],
     messages: &[&[u8]],
@@ -57,7 +57,7 @@ fn advance_groups<S: Simd, H: LaneHash, const N: usize>(
         simd.call(
             #[inline(always)]
             || {
-                let rows = LaneChains::<_, H>::new(simd, chain);
+                let rows = LaneChains::<S::V, H>::new(simd, chain);
                 for (lane, state) in states.iter_mut().enumerate() {
                     rows.store(lane, state);
                 }

@@ -5,7 +5,7 @@
 //! held them is erased.
 
 use super::sha512::LaneSha512;
-use super::{Chain, LaneChains, LaneHash, WORDS, compress, load_chains};
+use super::{Chain, LaneChains, LaneHash, MerkleDamgard, WORDS, compress, load_chains};
 use crate::simd::{HalfMask, LANES, LaneArray, MulSimd, erase};
 
 /// The bytes of a message block.
@@ -23,7 +23,7 @@ pub(crate) fn digest<S: MulSimd>(simd: S, messages: [Parts<'_>; LANES]) -> [[u8;
     simd.call(
         #[inline(always)]
         || {
-            let rows = LaneChains::<_, LaneSha512>::new(simd, &words);
+            let rows = LaneChains::<S::V, LaneSha512>::new(simd, &words);
             for (lane, digest) in digests.iter_mut().enumerate() {
                 rows.store(lane, digest);
             }

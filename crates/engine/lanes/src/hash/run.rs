@@ -10,16 +10,18 @@ use super::group::{MessageEnding, MessageGroup, absorb};
 use super::hmac::{self, HmacChains, HmacHash, LaneSha224, LaneSha384};
 use super::sha1::LaneSha1;
 use super::sha256::{LaneSha256, initial_224};
-use super::sha512::{LaneSha512, initial_384};
+use super::sha512::{LaneSha512, initial_384, initial_512_224, initial_512_256};
+use super::sponge::{Sha3Sponge, ShakeSponge};
 use super::{
-    CHAIN_BYTES, Chain, ChainBytes, LaneChains, LaneHash, LaneLayout, MAX_LANES, WORDS, load_chains,
+    CHAIN_BYTES, Chain, ChainBytes, LaneChains, LaneHash, LaneLayout, MAX_LANES, MerkleDamgard, WORDS,
+    halves, load_chains, load_states,
 };
 use crate::fault::not_offered;
+use crate::keccak::{RATE_128, RATE_224, RATE_256, RATE_384, RATE_512};
 use crate::records::{self, RecordKernel, RecordPart, RecordRef, StepRule};
-use crate::simd::{Simd, Vector, erase};
+use crate::simd::{LaneArray, Simd, Vector, erase};
 
-/// Returns the batch sizes of a shape, or None if it is not a hash. Two groups are hashed together; the maximum
-/// keeps other queues from waiting long.
+/// Returns the batch sizes of a shape, or None if it is not a hash. Two groups are hashed together.
 pub(crate) fn offers<S: Simd>(shape: Shape) -> Option<BatchSize> {
     if !S::V::OFFERS_HASHES {
         return None;
@@ -27,7 +29,16 @@ pub(crate) fn offers<S: Simd>(shape: Shape) -> Option<BatchSize> {
     let lanes = match shape {
         Shape::Digest { alg } | Shape::DigestPart { alg } => match alg {
             DigestAlg::Sha1 | DigestAlg::Sha224 | DigestAlg::Sha256 => S::V::HALVES,
-            DigestAlg::Sha384 | DigestAlg::Sha512 => S::V::WORDS,
+            DigestAlg::Sha384 | DigestAlg::Sha512 | DigestAlg::Sha512_224 | DigestAlg::Sha512_256 => {
+                S::V::WORDS
+            }
+            // Sponges are not hashed in pairs.
+            DigestAlg::Sha3_224
+            | DigestAlg::Sha3_256
+            | DigestAlg::Sha3_384
+            | DigestAlg::Sha3_512
+            | DigestAlg::Shake128
+            | DigestAlg::Shake256 => return Some(BatchSize { preferred: S::V::WORDS, max: MAX_RECORDS }),
             _ => return None,
         },
         Shape::Mac { alg: MacAlg::HmacSha1 | MacAlg::HmacSha224 | MacAlg::HmacSha256 } => S::V::HALVES,
@@ -36,8 +47,11 @@ pub(crate) fn offers<S: Simd>(shape: Shape) -> Option<BatchSize> {
     };
     // Two groups in turn: a round of one group waits for the round before it (docs/performance/records.md, Hashes).
     let groups = if S::V::HASHES_IN_PAIRS { 2 } else { 1 };
-    Some(BatchSize { preferred: groups * lanes, max: 65_536 })
+    Some(BatchSize { preferred: groups * lanes, max: MAX_RECORDS })
 }
+
+/// The most records of a batch: more would keep other queues waiting.
+const MAX_RECORDS: usize = 65_536;
 
 /// Hashes every record of every part.
 pub(crate) fn run<S: Simd>(
@@ -58,6 +72,14 @@ pub(crate) fn run<S: Simd>(
             DigestAlg::Sha256 => batch.whole::<LaneSha256>(LaneSha256::initial(), alg, out),
             DigestAlg::Sha384 => batch.whole::<LaneSha512>(initial_384(), alg, out),
             DigestAlg::Sha512 => batch.whole::<LaneSha512>(LaneSha512::initial(), alg, out),
+            DigestAlg::Sha512_224 => batch.whole::<LaneSha512>(initial_512_224(), alg, out),
+            DigestAlg::Sha512_256 => batch.whole::<LaneSha512>(initial_512_256(), alg, out),
+            DigestAlg::Sha3_224 => batch.sponge::<Sha3Sponge<RATE_224>>(alg, out),
+            DigestAlg::Sha3_256 => batch.sponge::<Sha3Sponge<RATE_256>>(alg, out),
+            DigestAlg::Sha3_384 => batch.sponge::<Sha3Sponge<RATE_384>>(alg, out),
+            DigestAlg::Sha3_512 => batch.sponge::<Sha3Sponge<RATE_512>>(alg, out),
+            DigestAlg::Shake128 => batch.sponge::<ShakeSponge<RATE_128>>(alg, out),
+            DigestAlg::Shake256 => batch.sponge::<ShakeSponge<RATE_256>>(alg, out),
             _ => batch.refused(),
         },
         Shape::DigestPart { alg } => match alg {
@@ -65,9 +87,17 @@ pub(crate) fn run<S: Simd>(
             DigestAlg::Sha224 | DigestAlg::Sha256 => {
                 batch.run::<LaneSha256, _>(PartMode, alg.state_len(), out)
             }
-            DigestAlg::Sha384 | DigestAlg::Sha512 => {
+            DigestAlg::Sha384 | DigestAlg::Sha512 | DigestAlg::Sha512_224 | DigestAlg::Sha512_256 => {
                 batch.run::<LaneSha512, _>(PartMode, alg.state_len(), out)
             }
+            // Whole blocks have no padding, so functions of one rate are the same.
+            DigestAlg::Sha3_224 => batch.run::<Sha3Sponge<RATE_224>, _>(PartMode, alg.state_len(), out),
+            DigestAlg::Sha3_256 | DigestAlg::Shake256 => {
+                batch.run::<Sha3Sponge<RATE_256>, _>(PartMode, alg.state_len(), out)
+            }
+            DigestAlg::Sha3_384 => batch.run::<Sha3Sponge<RATE_384>, _>(PartMode, alg.state_len(), out),
+            DigestAlg::Sha3_512 => batch.run::<Sha3Sponge<RATE_512>, _>(PartMode, alg.state_len(), out),
+            DigestAlg::Shake128 => batch.run::<ShakeSponge<RATE_128>, _>(PartMode, alg.state_len(), out),
             _ => batch.refused(),
         },
         Shape::Mac { alg } => match alg {
@@ -89,13 +119,24 @@ struct HashBatch<'a, S> {
 }
 
 impl<S: Simd> HashBatch<'_, S> {
-    fn whole<H: LaneHash>(
+    fn whole<H: MerkleDamgard>(
         self,
         initial: ChainBytes,
         alg: DigestAlg,
         out: &mut Outcomes,
     ) -> Result<(), EngineFault> {
-        let start = WholeMode::new::<S, H>(self.simd, &initial);
+        let (simd, mut chain) = (self.simd, [self.simd.zero(); WORDS / 2]);
+        simd.call(
+            #[inline(always)]
+            || [chain, _] = halves(load_chains::<S, H>(simd, |_| &initial)),
+        );
+        self.run::<H, _>(WholeMode(chain), alg.output_len(), out)
+    }
+
+    /// SHA-3 and SHAKE, which start with a state of zeros. FIPS 202 algorithm 8, step 5.
+    fn sponge<H: LaneHash>(self, alg: DigestAlg, out: &mut Outcomes) -> Result<(), EngineFault> {
+        let zero = self.simd.zero();
+        let start = WholeMode(H::Chain::<S::V>::from_fn(|_| zero));
         self.run::<H, _>(start, alg.output_len(), out)
     }
 
@@ -111,8 +152,9 @@ impl<S: Simd> HashBatch<'_, S> {
     ) -> Result<(), EngineFault> {
         let Self { simd, shape, parts } = self;
         // Erased with the run: the chaining values of HMAC are enough to forge its MACs.
-        let zero = [simd.zero(); WORDS / 2];
-        let scratch = Zeroizing::new(HashScratch { chains: [zero; 2], kept: [zero; 2] });
+        let zero = simd.zero();
+        let zeros = [H::Chain::<S::V>::from_fn(|_| zero); 2];
+        let scratch = Zeroizing::new(HashScratch { chains: zeros, kept: zeros });
         let mut hashing = HashRun { simd, shape, kind, result_len, scratch, hash: PhantomData::<H> };
         records::run(&mut hashing, parts, out)
     }
@@ -132,43 +174,28 @@ trait HashMode<S: Simd, H: LaneHash> {
         simd: S,
         part: &RecordPart<'_>,
         records: &[RecordRef],
-        chain: &mut Chain<S::V>,
-        kept: &mut Chain<S::V>,
+        chain: &mut H::Chain<S::V>,
+        kept: &mut H::Chain<S::V>,
     );
 
     /// Turns the chaining values after the messages into results.
-    fn finish(&self, _simd: S, _chain: &mut Chain<S::V>, _kept: &Chain<S::V>) {}
+    fn finish(&self, _simd: S, _chain: &mut H::Chain<S::V>, _kept: &H::Chain<S::V>) {}
 }
 
 /// Digests of whole messages, which have the same initial chaining value.
-struct WholeMode<V>(Chain<V>);
+struct WholeMode<C>(C);
 
-impl<V: Vector> WholeMode<V> {
-    fn new<S: Simd<V = V>, H: LaneHash>(simd: S, initial: &ChainBytes) -> Self {
-        let mut chain = [simd.zero(); WORDS / 2];
-        simd.call(
-            #[inline(always)]
-            || [chain, _] = halves(load_chains::<S, H>(simd, |_| initial)),
-        );
-        Self(chain)
-    }
-}
-
-#[inline(always)]
-fn halves<V: Vector>(words: [V; WORDS]) -> [Chain<V>; 2] {
-    let half = |first: usize| {
-        std::array::from_fn(
-            #[inline(always)]
-            |word| words[first + word],
-        )
-    };
-    [half(0), half(WORDS / 2)]
-}
-
-impl<S: Simd, H: LaneHash> HashMode<S, H> for WholeMode<S::V> {
+impl<S: Simd, H: LaneHash> HashMode<S, H> for WholeMode<H::Chain<S::V>> {
     const ENDING: MessageEnding = MessageEnding::Padded { before: 0 };
 
-    fn start(&self, _: S, _: &RecordPart<'_>, _: &[RecordRef], chain: &mut Chain<S::V>, _: &mut Chain<S::V>) {
+    fn start(
+        &self,
+        _: S,
+        _: &RecordPart<'_>,
+        _: &[RecordRef],
+        chain: &mut H::Chain<S::V>,
+        _: &mut H::Chain<S::V>,
+    ) {
         *chain = self.0;
     }
 }
@@ -184,23 +211,17 @@ impl<S: Simd, H: LaneHash> HashMode<S, H> for PartMode {
         simd: S,
         part: &RecordPart<'_>,
         records: &[RecordRef],
-        chain: &mut Chain<S::V>,
-        _: &mut Chain<S::V>,
+        chain: &mut H::Chain<S::V>,
+        _: &mut H::Chain<S::V>,
     ) {
         simd.call(
             #[inline(always)]
             || {
-                let lanes = LaneLayout::<S::V, H>::LANES;
-                let mut words = [simd.zero(); WORDS];
-                for (at, word) in words.iter_mut().enumerate() {
-                    if let Some(record) = records.get(at % lanes) {
-                        let value = part.iv_span(*record).slice(part.data()).unwrap_or_default();
-                        let rest = value.get(S::V::BYTES * (at / lanes)..).unwrap_or_default();
-                        *word = simd.load_prefix(rest);
-                    }
-                }
-                H::arrange(&mut words);
-                [*chain, _] = halves(words);
+                *chain = load_states::<S, H>(
+                    simd,
+                    #[inline(always)]
+                    |lane| part.iv_span(*records.get(lane)?).slice(part.data()),
+                );
             },
         );
     }
@@ -221,7 +242,7 @@ impl<S: Simd, H: HmacHash> HashMode<S, H::Lanes> for HmacMode<H> {
         kept: &mut Chain<S::V>,
     ) {
         // One array per lane if both values of a lane fit into it, and otherwise two.
-        let arrays = size_of::<<H::Lanes as LaneHash>::Word>() / 4;
+        let arrays = size_of::<<H::Lanes as MerkleDamgard>::Word>() / 4;
         let mut values = [[[0; CHAIN_BYTES]; MAX_LANES]; 2];
         for (lane, record) in records.iter().enumerate() {
             let (source, bytes) = (part.key_at(record.index), part.key_bytes(*record));
@@ -249,21 +270,21 @@ impl<S: Simd, H: HmacHash> HashMode<S, H::Lanes> for HmacMode<H> {
 }
 
 /// A run of records of one shape.
-struct HashRun<S: Simd, H, K> {
+struct HashRun<S: Simd, H: LaneHash, K> {
     simd: S,
     shape: Shape,
     kind: K,
     /// The bytes of a result.
     result_len: usize,
-    scratch: Zeroizing<HashScratch<S::V>>,
+    scratch: Zeroizing<HashScratch<H::Chain<S::V>>>,
     hash: PhantomData<H>,
 }
 
 /// The chaining values of two groups, which depend on messages and keys.
 #[derive(Zeroize)]
-struct HashScratch<V: Vector> {
-    chains: [Chain<V>; 2],
-    kept: [Chain<V>; 2],
+struct HashScratch<C: Zeroize> {
+    chains: [C; 2],
+    kept: [C; 2],
 }
 
 impl<S: Simd, H: LaneHash, K: HashMode<S, H>> RecordKernel for HashRun<S, H, K> {
@@ -284,7 +305,7 @@ impl<S: Simd, H: LaneHash, K: HashMode<S, H>> RecordKernel for HashRun<S, H, K> 
             let (these, others) = records.split_at(self.count_together(records));
             // The next groups are read early, because this pass prefetches their first blocks.
             self.fill(&mut next, part, others);
-            if these.len() > LaneLayout::<S::V, H>::LANES {
+            if LaneLayout::<S::V, H>::GROUPS == 2 && these.len() > LaneLayout::<S::V, H>::LANES {
                 self.hash(part, these, &now, &next, out);
             } else {
                 self.hash(part, these, array::from_ref(&now[0]), array::from_ref(&next[0]), out);
@@ -304,7 +325,7 @@ impl<S: Simd, H: LaneHash, K: HashMode<S, H>> HashRun<S, H, K> {
         };
         // A second group that is more than an eighth shorter would leave its lanes idle while the first one ends.
         let lanes = LaneLayout::<S::V, H>::LANES;
-        let are_alike = S::V::HASHES_IN_PAIRS && 8 * steps(lanes) >= 7 * steps(0);
+        let are_alike = LaneLayout::<S::V, H>::GROUPS == 2 && 8 * steps(lanes) >= 7 * steps(0);
         records.len().min(if are_alike { 2 * lanes } else { lanes })
     }
 
@@ -342,7 +363,7 @@ impl<S: Simd, H: LaneHash, K: HashMode<S, H>> HashRun<S, H, K> {
 /// Writes the leading bytes of a group's chaining values, as many as each output holds.
 fn write<S: Simd, H: LaneHash>(
     simd: S,
-    chain: &Chain<S::V>,
+    chain: &H::Chain<S::V>,
     result_len: usize,
     part: &RecordPart<'_>,
     records: &[RecordRef],
@@ -351,7 +372,7 @@ fn write<S: Simd, H: LaneHash>(
     simd.call(
         #[inline(always)]
         || {
-            let rows = LaneChains::<_, H>::new(simd, chain);
+            let rows = LaneChains::<S::V, H>::new(simd, chain);
             for (lane, record) in records.iter().enumerate() {
                 match out.result_mut(part.output(*record), result_len) {
                     Ok(output) => rows.store(lane, output),

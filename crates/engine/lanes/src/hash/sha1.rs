@@ -1,6 +1,6 @@
 //! SHA-1 of many messages side by side, each in a half lane. FIPS 180-4 6.1.2.
 
-use super::{Chain, ChainBytes, LaneHash, WORDS, alone, xor3};
+use super::{Chain, ChainBytes, MerkleDamgard, WORDS, alone, xor3};
 use crate::simd::{Simd, Vector};
 
 /// SHA-1 in half lanes.
@@ -21,7 +21,7 @@ const CHOICE: i32 = 0xCA;
 const PARITY: i32 = 0x96;
 const MAJORITY: i32 = 0xE8;
 
-impl LaneHash for LaneSha1 {
+impl MerkleDamgard for LaneSha1 {
     type Word = u32;
 
     // Measured: docs/performance/records.md, "One message at a time".

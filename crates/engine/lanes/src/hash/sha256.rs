@@ -2,7 +2,7 @@
 
 use super::sha2::{self, Sha2Rounds};
 use super::sha256_constants::{INITIAL, INITIAL_224, ROUND};
-use super::{Chain, ChainBytes, LaneHash, WORDS, alone, xor3};
+use super::{Chain, ChainBytes, MerkleDamgard, WORDS, alone, xor3};
 use crate::simd::{Simd, Vector};
 
 /// SHA-256 in half lanes. SHA-224 differs only in its initial hash value.
@@ -14,7 +14,7 @@ pub(super) fn initial_224() -> ChainBytes {
     alone::chain_bytes(INITIAL_224.map(u32::to_be_bytes))
 }
 
-impl LaneHash for LaneSha256 {
+impl MerkleDamgard for LaneSha256 {
     type Word = u32;
 
     // A step of sixteen lanes takes 196 ns, a block alone 34 ns: docs/performance/records.md, Hashes.

@@ -1,11 +1,11 @@
-//! SHA-512 and SHA-384 of many messages side by side, each in a lane.
+//! SHA-512, SHA-384, SHA-512/224 and SHA-512/256 of many messages side by side, each in a lane.
 
 use super::sha2::{self, Sha2Rounds};
-use super::sha512_constants::{INITIAL, INITIAL_384, ROUND};
-use super::{Chain, ChainBytes, LaneHash, WORDS, alone, xor3};
+use super::sha512_constants::{INITIAL, INITIAL_384, INITIAL_512_224, INITIAL_512_256, ROUND};
+use super::{Chain, ChainBytes, MerkleDamgard, WORDS, alone, xor3};
 use crate::simd::{Simd, Vector};
 
-/// SHA-512 in lanes. SHA-384 differs only in its initial hash value.
+/// SHA-512 in lanes. SHA-384 and SHA-512/t differ only in their initial hash values.
 #[derive(Debug)]
 pub(crate) struct LaneSha512;
 
@@ -14,7 +14,17 @@ pub(super) fn initial_384() -> ChainBytes {
     alone::chain_bytes(INITIAL_384.map(u64::to_be_bytes))
 }
 
-impl LaneHash for LaneSha512 {
+/// Returns the initial hash value of SHA-512/224. FIPS 180-4 5.3.6.1.
+pub(super) fn initial_512_224() -> ChainBytes {
+    alone::chain_bytes(INITIAL_512_224.map(u64::to_be_bytes))
+}
+
+/// Returns the initial hash value of SHA-512/256. FIPS 180-4 5.3.6.2.
+pub(super) fn initial_512_256() -> ChainBytes {
+    alone::chain_bytes(INITIAL_512_256.map(u64::to_be_bytes))
+}
+
+impl MerkleDamgard for LaneSha512 {
     type Word = u64;
 
     const ALONE: usize = 1;

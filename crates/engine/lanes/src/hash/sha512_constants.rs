@@ -19,6 +19,20 @@ pub(super) const INITIAL_384: [u64; 8] = [
     0x6733_2667_FFC0_0B31, 0x8EB4_4A87_6858_1511, 0xDB0C_2E0D_64F9_8FA7, 0x47B5_481D_BEFA_4FA4,
 ];
 
+/// The initial hash value of SHA-512/224. FIPS 180-4 5.3.6.1.
+#[rustfmt::skip]
+pub(super) const INITIAL_512_224: [u64; 8] = [
+    0x8C3D_37C8_1954_4DA2, 0x73E1_9966_89DC_D4D6, 0x1DFA_B7AE_32FF_9C82, 0x679D_D514_582F_9FCF,
+    0x0F6D_2B69_7BD4_4DA8, 0x77E3_6F73_04C4_8942, 0x3F9D_85A8_6A1D_36C8, 0x1112_E6AD_91D6_92A1,
+];
+
+/// The initial hash value of SHA-512/256. FIPS 180-4 5.3.6.2.
+#[rustfmt::skip]
+pub(super) const INITIAL_512_256: [u64; 8] = [
+    0x2231_2194_FC2B_F72C, 0x9F55_5FA3_C84C_64C2, 0x2393_B86B_6F53_B151, 0x9638_7719_5940_EABD,
+    0x9628_3EE2_A88E_FFE3, 0xBE5E_1E25_5386_3992, 0x2B01_99FC_2C85_B8AA, 0x0EB7_2DDC_81C5_2CA2,
+];
+
 /// The round constants. FIPS 180-4 4.2.3.
 #[rustfmt::skip]
 pub(super) const ROUND: [u64; 80] = [

@@ -24,7 +24,7 @@ use zeroize::{Zeroize, Zeroizing};
 use super::hmac::{HmacHash, LaneSha224};
 use super::sha1::LaneSha1;
 use super::sha256::{LaneSha256, initial_224};
-use super::{CHAIN_BYTES, LaneHash};
+use super::{CHAIN_BYTES, MerkleDamgard};
 use crate::fault::not_offered;
 use crate::records::{self, RecordKernel, RecordPart, RecordRef, StepRule};
 use crate::simd::{KeptWords, ShaSimd};
@@ -42,7 +42,7 @@ const BLOCK: usize = 64;
 const MAX_STREAMS: usize = 4;
 
 /// A hash function with instructions for its rounds.
-pub(crate) trait StreamHash: LaneHash + HmacHash<Lanes = Self> {
+pub(crate) trait StreamHash: MerkleDamgard + HmacHash<Lanes = Self> {
     /// The number of messages in turn, at most [`MAX_STREAMS`]. Measured: docs/performance/records.md.
     const STREAMS: usize;
 

@@ -2,7 +2,8 @@
 
 use num_bigint::BigUint;
 
-use super::{sha256_constants, sha512_constants};
+use super::sha512::LaneSha512;
+use super::{LaneHash, MerkleDamgard, MessageEnding, alone, sha256_constants, sha512_constants};
 
 /// Returns the first primes.
 fn primes() -> impl Iterator<Item = u32> {
@@ -36,5 +37,20 @@ fn hash_constants_are_the_fractions_of_roots_of_primes() {
     let wide = sha512_constants::INITIAL.into_iter().chain(sha512_constants::INITIAL_384);
     for (prime, constant) in primes().zip(wide) {
         assert_eq!(fraction(prime, 2, 64), constant.into());
+    }
+}
+
+/// FIPS 180-4 5.3.6: SHA-512 from a changed initial value, of the name of the function.
+#[test]
+fn initial_values_of_sha512_t_are_digests_of_its_name() {
+    for (name, constants) in [
+        ("SHA-512/224", sha512_constants::INITIAL_512_224),
+        ("SHA-512/256", sha512_constants::INITIAL_512_256),
+    ] {
+        let start = sha512_constants::INITIAL.map(|word| word ^ 0xA5A5_A5A5_A5A5_A5A5);
+        let mut state = alone::chain_bytes(start.map(u64::to_be_bytes));
+        LaneSha512::absorb_alone(&mut state, name.as_bytes(), 0, MessageEnding::Padded { before: 0 });
+        assert_eq!(state, alone::chain_bytes(constants.map(u64::to_be_bytes)), "{name}");
+        assert_ne!(state, LaneSha512::initial());
     }
 }

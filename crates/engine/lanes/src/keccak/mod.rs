@@ -11,6 +11,12 @@ pub(crate) type KeccakState<V> = [V; STATE_WORDS];
 /// The words of a block of SHA3-256 and SHAKE256.
 pub(crate) const RATE_256: usize = 17;
 
+/// The words of a block of SHA3-224.
+pub(crate) const RATE_224: usize = 18;
+
+/// The words of a block of SHA3-384.
+pub(crate) const RATE_384: usize = 13;
+
 /// The words of a block of SHA3-512.
 pub(crate) const RATE_512: usize = 9;
 

@@ -1,7 +1,7 @@
 //! The hash functions of the SHA-2 sets in lanes. FIPS 205 section 11.2.
 //!
-//! Every hash begins with a block of PK.seed and zeros, whose chaining value is kept. F and PRF are one block behind it:
-//! the compressed address, 22 bytes, and the value. So the value stands across the words of a block, and a chain stays
+//! Every hash begins with a block of PK.seed and zeros, whose chaining value is kept. F and PRF are one block behind
+//! it: the compressed address, 22 bytes, and the value. So the value stands across the words of a block, and a chain stays
 //! in registers: what a step writes to words 0 to n / 4 - 1 moves by sixteen bits to words 5 to 5 + n / 4 of the next.
 
 use oarlock_engine_kit::slh_dsa::{Address, Chain};
@@ -9,11 +9,13 @@ use zeroize::Zeroize;
 
 use super::refill::ChainLanes;
 use crate::hash::sha256::LaneSha256;
-use crate::hash::{ChainBytes, LaneChains, LaneHash, LaneLayout, MAX_LANES, WORDS, load_chains};
-use crate::simd::{LaneArray, ShortSimd, ShortVector, Vector};
+use crate::hash::{
+    ChainBytes, LaneChains, LaneHash, LaneLayout, LaneMessages, MAX_LANES, MerkleDamgard, WORDS, load_chains,
+};
+use crate::simd::{HalfMask, LaneArray, ShortSimd, ShortVector, Vector};
 
 /// The chaining value behind a block of PK.seed and zeros.
-pub(super) fn seed_state<H: LaneHash>(public_seed: &[u8]) -> ChainBytes {
+pub(super) fn seed_state<H: MerkleDamgard>(public_seed: &[u8]) -> ChainBytes {
     let (mut state, mut block) = (H::initial(), [0; 128]);
     block[..public_seed.len()].copy_from_slice(public_seed);
     H::compress_alone(&mut state, &block[..H::BLOCK]);
@@ -32,11 +34,11 @@ pub(super) struct Sha256Chains<'a, S, const GROUPS: usize> {
     /// The bytes of a value.
     n: usize,
     seeds: &'a [ChainBytes],
-    groups: [ChainRows; GROUPS],
+    groups: [ChainLaneRows; GROUPS],
 }
 
 /// The chains of a group, word by word.
-struct ChainRows {
+struct ChainLaneRows {
     /// The first four words of the addresses.
     address: [HalfRow; 4],
     /// The lower halves of the heights, which are the first half of word 4.
@@ -50,7 +52,7 @@ struct ChainRows {
 impl<'a, S: ShortSimd, const GROUPS: usize> Sha256Chains<'a, S, GROUPS> {
     pub(super) fn new(simd: S, n: usize, seeds: &'a [ChainBytes]) -> Self {
         const ROW: HalfRow = [0; 4 * MAX_LANES];
-        let rows = || ChainRows {
+        let rows = || ChainLaneRows {
             address: [ROW; 4],
             height: ROW,
             index: ROW,
@@ -97,7 +99,7 @@ struct LoadedChains<S: ShortSimd, const N: usize> {
 
 impl<S: ShortSimd, const N: usize> LoadedChains<S, N> {
     #[inline(always)]
-    fn load(simd: S, rows: &ChainRows) -> Self {
+    fn load(simd: S, rows: &ChainLaneRows) -> Self {
         let row = |row: &HalfRow| load_row(simd, row);
         Self {
             address: std::array::from_fn(
@@ -227,7 +229,7 @@ fn words_of(bytes: &[u8]) -> impl Iterator<Item = u32> {
 }
 
 /// Computes nodes side by side, one in each lane: H and T of FIPS 205 section 11.2.
-pub(super) fn nodes<S: ShortSimd, H: LaneHash>(
+pub(super) fn nodes<S: ShortSimd, H: MerkleDamgard>(
     simd: S,
     seeds: &[ChainBytes],
     addresses: &[Address],
@@ -247,22 +249,20 @@ pub(super) fn nodes<S: ShortSimd, H: LaneHash>(
             #[inline(always)]
             || {
                 let loaded = load_chains::<S, H>(simd, |lane| &seeds[key(lane)]);
-                let mut chain = [simd.zero(); 8];
-                chain.copy_from_slice(&loaded[..8]);
+                let mut chain = [[simd.zero(); 8]];
+                chain[0].copy_from_slice(&loaded[..8]);
                 for block in 0..messages.blocks {
-                    let words = messages.load::<S, H>(simd, block);
-                    let [sums] = H::rounds(
+                    let words = H::load(simd, &messages.of_lanes(), block);
+                    H::compress(
                         simd,
-                        [chain],
+                        &mut chain,
                         [words],
+                        [HalfMask::MAX],
                         #[inline(always)]
                         |_| {},
                     );
-                    for (word, sum) in chain.iter_mut().zip(sums) {
-                        *word = <H::Word as crate::hash::HashWord>::add(*word, sum);
-                    }
                 }
-                let chains = LaneChains::<S::V, H>::new(simd, &chain);
+                let chains = LaneChains::<S::V, H>::new(simd, &chain[0]);
                 for (lane, out) in out.chunks_exact_mut(n).enumerate() {
                     chains.store(lane, out);
                 }
@@ -301,17 +301,13 @@ impl NodeMessages {
         rest[..children.len()].copy_from_slice(children);
     }
 
-    /// Loads a block of every lane.
+    /// Returns the message of each lane.
     #[inline(always)]
-    fn load<S: ShortSimd, H: LaneHash>(&self, simd: S, block: usize) -> [S::V; WORDS] {
-        let (lanes, rows) = (LaneLayout::<S::V, H>::LANES, LaneLayout::<S::V, H>::ROWS);
-        let mut words = [simd.zero(); WORDS];
-        for (at, word) in words.iter_mut().enumerate() {
-            let message = LaneArray::chunks(&self.bytes[at % lanes * self.len..]).0;
-            *word = simd.load_bytes(&message[rows * block + at / lanes]);
-        }
-        H::arrange(&mut words);
-        words
+    fn of_lanes(&self) -> LaneMessages<'_> {
+        std::array::from_fn(
+            #[inline(always)]
+            |lane| &self.bytes[lane * self.len..][..self.len],
+        )
     }
 }
 
