@@ -105,7 +105,7 @@ pub(crate) const MAX_RECORD_BYTES: usize = 1 << 20;
 const RSA_BITS: [u16; 4] = [1024, 2048, 3072, 4096];
 
 /// Families of record operations; the length is appended to the name. The second is the length of the usual row.
-const RECORDS: [(&str, usize, RecordKind); 28] = [
+const RECORDS: [(&str, usize, RecordKind); 32] = [
     ("des-cbc", 40, RecordKind::Cbc(BlockCipher::Des)),
     ("tdes-cbc", 40, RecordKind::Cbc(BlockCipher::Tdes3)),
     ("aes128-cbc", 48, RecordKind::Cbc(BlockCipher::Aes128)),
@@ -132,6 +132,10 @@ const RECORDS: [(&str, usize, RecordKind); 28] = [
     ("sha224", 64, RecordKind::Digest(DigestAlg::Sha224)),
     ("sha256", 64, RecordKind::Digest(DigestAlg::Sha256)),
     ("sha512", 64, RecordKind::Digest(DigestAlg::Sha512)),
+    ("sha3-256", 64, RecordKind::Digest(DigestAlg::Sha3_256)),
+    ("sha3-512", 64, RecordKind::Digest(DigestAlg::Sha3_512)),
+    ("shake128", 64, RecordKind::Digest(DigestAlg::Shake128)),
+    ("shake256", 64, RecordKind::Digest(DigestAlg::Shake256)),
     ("des-mac", 40, RecordKind::Mac(MacAlg::DesMac(MacPadding::Zeros))),
     ("aes-cmac", 48, RecordKind::Mac(MacAlg::Aes128Cmac)),
 ];

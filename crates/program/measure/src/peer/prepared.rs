@@ -177,6 +177,8 @@ impl AlgorithmContexts {
             PeerAlgorithm::Sha224 => Self::Digest(PeerDigest::new(library, c"SHA224")?),
             PeerAlgorithm::Sha256 => Self::Digest(PeerDigest::new(library, c"SHA256")?),
             PeerAlgorithm::Sha512 => Self::Digest(PeerDigest::new(library, c"SHA512")?),
+            PeerAlgorithm::Sha3_256 => Self::Digest(PeerDigest::new(library, c"SHA3-256")?),
+            PeerAlgorithm::Sha3_512 => Self::Digest(PeerDigest::new(library, c"SHA3-512")?),
             PeerAlgorithm::DesMac => {
                 Self::DesMac(PeerCipher::des_cbc(library)?, vec![0; longest_input(task)])
             }

@@ -56,6 +56,10 @@ pub(crate) enum PeerAlgorithm {
     Sha256,
     /// SHA-512 of whole messages, no keys.
     Sha512,
+    /// SHA3-256 of whole messages, no keys.
+    Sha3_256,
+    /// SHA3-512 of whole messages, no keys.
+    Sha3_512,
     /// ISO 9797-1 algorithm 1 with DES, inputs already padded; keys of 8 bytes.
     DesMac,
     /// AES-CMAC (RFC 4493); keys of 16 or 32 bytes.
@@ -131,6 +135,9 @@ impl PeerAlgorithm {
             ("sha224", _) => Self::Sha224,
             ("sha256", _) => Self::Sha256,
             ("sha512", _) => Self::Sha512,
+            // The length of SHAKE's output differs between versions of libcrypto.
+            ("sha3", "256") => Self::Sha3_256,
+            ("sha3", "512") => Self::Sha3_512,
             _ => return None,
         })
     }
@@ -154,7 +161,10 @@ impl PeerAlgorithm {
 
     /// True if items have keys.
     pub(super) fn wants_key(self) -> bool {
-        !matches!(self, Self::Sha1 | Self::Sha224 | Self::Sha256 | Self::Sha512)
+        !matches!(
+            self,
+            Self::Sha1 | Self::Sha224 | Self::Sha256 | Self::Sha512 | Self::Sha3_256 | Self::Sha3_512
+        )
     }
 }
 

@@ -233,6 +233,12 @@ fn hashes_and_codes_agree_with_published_vectors() {
     let digest = "ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a\
                   2192992a274fc1a836ba3c23a3feebbd454d4423643ce80e2a9ac94fa54ca49f";
     expect_output(PeerAlgorithm::Sha512, ["", "", "616263", digest]);
+    // FIPS 202: "abc".
+    let digest = "3a985da74fe225b2045c172d6bd390bd855f086e3e9d525b46bfe24511431532";
+    expect_output(PeerAlgorithm::Sha3_256, ["", "", "616263", digest]);
+    let digest = "b751850b1a57168a5693cd924b6b096e08f621827444f70d884f5d0240d2712e\
+                  10e116e9192af3c91a7ec57647e3934057340b4cf408d5a56592f8274eec53f0";
+    expect_output(PeerAlgorithm::Sha3_512, ["", "", "616263", digest]);
     // ISO 9797-1 annex B, algorithm 1.
     expect_output(PeerAlgorithm::DesMac, [DES_KEY, "", DES_TEXT, "70a30640cc76dd8b"]);
     // RFC 4493 4, example 2.
@@ -349,6 +355,9 @@ fn operation_names_find_their_algorithm() {
         ("des-mac-40", Some(PeerAlgorithm::DesMac)),
         ("aes-cmac-48", Some(PeerAlgorithm::AesCmac)),
         ("sha1-8192", Some(PeerAlgorithm::Sha1)),
+        ("sha3-256-64", Some(PeerAlgorithm::Sha3_256)),
+        ("sha3-512-64", Some(PeerAlgorithm::Sha3_512)),
+        ("shake256-64", None),
         ("rsa2048-derive", None),
         ("rsa2048", None),
         ("", None),
