@@ -291,7 +291,8 @@ fn kinds() -> Vec<(String, Shape)> {
     usual.chain(long).chain([("x25519-base".into(), Shape::X25519)]).collect()
 }
 
-/// Returns the same shape. Valgrind takes parameter sets for uninitialised where the compiler makes several of one load.
+/// Returns the same shape. Valgrind takes parameter sets for uninitialised where the compiler makes several of one
+/// load.
 fn defined(shape: Shape) -> Shape {
     #[cfg(feature = "valgrind")]
     return oarlock_lanes::leak_check::revealed(shape);

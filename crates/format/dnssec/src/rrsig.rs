@@ -15,7 +15,7 @@ const CLASS_IN: [u8; 2] = [0, 1];
 pub struct Rrsig<'a> {
     /// The type of the signed set.
     pub covered: RecordType,
-    /// The algorithm.
+    /// The algorithm that made the signature.
     pub algorithm: DnssecAlgorithm,
     /// The number of the owner's labels, without the root and a leading `*`. RFC 4034 3.1.3.
     pub labels: u8,

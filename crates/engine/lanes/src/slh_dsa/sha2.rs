@@ -1,8 +1,9 @@
 //! The hash functions of the SHA-2 sets in lanes. FIPS 205 section 11.2.
 //!
 //! Every hash begins with a block of PK.seed and zeros, whose chaining value is kept. F and PRF are one block behind
-//! it: the compressed address, 22 bytes, and the value. So the value stands across the words of a block, and a chain stays
-//! in registers: what a step writes to words 0 to n / 4 - 1 moves by sixteen bits to words 5 to 5 + n / 4 of the next.
+//! it: the compressed address, 22 bytes, and the value. So the value stands across the words of a block, and a chain
+//! stays in registers: what a step writes to words 0 to n / 4 - 1 moves by sixteen bits to words 5 to 5 + n / 4 of the
+//! next.
 
 use oarlock_engine_kit::slh_dsa::{Address, Chain};
 use zeroize::Zeroize;
