@@ -14,8 +14,8 @@ use crate::table::{IvUse, KeyOperation, KeyPolicy, RightSet, TableSnapshot};
 /// The length of a check value, in bytes.
 pub(super) const CHECK_VALUE_LEN: usize = 3;
 
-/// The largest growth of a result over its input: a digest of nothing has 64 bytes.
-pub(super) const MAX_GROWTH: u32 = 64;
+/// The largest growth of a result over its input: the state of SHA-3 after a part of nothing has 200 bytes.
+pub(super) const MAX_GROWTH: u32 = 200;
 
 /// Longest tag. NIST SP 800-38D 5.2.1.2.
 pub(super) const MAX_TAG: u32 = 16;
