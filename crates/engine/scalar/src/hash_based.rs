@@ -9,14 +9,14 @@ use crate::op_error::OpError;
 pub(crate) fn slh_dsa_keygen(operation: &Operation<'_>, out: &mut [u8]) -> Result<(), OpError> {
     let (set, steps) = prepared(operation.key)?;
     let private = operation::private_parts(operation.key, set)?;
-    operation::generate(steps, set, operation, private, out).map_err(|fault| fault.status().into())
+    operation::generate(steps, set, operation, private, out).map_err(OpError::from)
 }
 
 /// Signs an encoded message with opt_rand of the operation.
 pub(crate) fn slh_dsa_sign(operation: &Operation<'_>, out: &mut [u8]) -> Result<(), OpError> {
     let (set, steps) = prepared(operation.key)?;
     let private = operation::private_parts(operation.key, set)?;
-    operation::sign(steps, set, operation, private, out).map_err(|fault| fault.status().into())
+    operation::sign(steps, set, operation, private, out).map_err(OpError::from)
 }
 
 /// Verifies a signature of an encoded message.

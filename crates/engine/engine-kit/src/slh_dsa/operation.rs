@@ -4,13 +4,11 @@ use oarlock_core::{Key, KeyParts, NonceInput, Operation, SecondInput, SlhDsaSet,
 
 use super::{HashSteps, SignatureCheck, SlhDsaFault};
 
-impl SlhDsaFault {
-    /// Returns the status of a job with this fault.
-    #[must_use]
-    pub fn status(self) -> Status {
-        match self {
-            Self::Cancelled => Status::Cancelled,
-            Self::BadKey | Self::Message(_) => Status::BadKey,
+impl From<SlhDsaFault> for Status {
+    fn from(fault: SlhDsaFault) -> Self {
+        match fault {
+            SlhDsaFault::Cancelled => Self::Cancelled,
+            SlhDsaFault::BadKey | SlhDsaFault::Message(_) => Self::BadKey,
         }
     }
 }
@@ -45,14 +43,14 @@ pub fn signature_check<'a>(
 /// Writes PK.seed || PK.root, computed from the seeds of `private`.
 ///
 /// # Errors
-/// [`SlhDsaFault`].
+/// [`Status::Cancelled`], [`Status::BadKey`].
 pub fn generate(
     steps: &impl HashSteps,
     set: SlhDsaSet,
     operation: &Operation<'_>,
     private: &[u8],
     out: &mut [u8],
-) -> Result<(), SlhDsaFault> {
+) -> Result<(), Status> {
     let n = set.n();
     let root = super::root(steps, set, &private[..n], &|| operation.is_cancelled())?;
     out[..n].copy_from_slice(&private[2 * n..3 * n]);
@@ -63,18 +61,18 @@ pub fn generate(
 /// Signs the encoded message of an operation with its opt_rand.
 ///
 /// # Errors
-/// [`SlhDsaFault`].
+/// [`Status::Malformed`] without opt_rand, [`Status::Cancelled`], [`Status::BadKey`].
 pub fn sign(
     steps: &impl HashSteps,
     set: SlhDsaSet,
     operation: &Operation<'_>,
     private: &[u8],
     out: &mut [u8],
-) -> Result<(), SlhDsaFault> {
-    // unreachable because operations of this shape have random bytes
+) -> Result<(), Status> {
     let SecondInput::NonceInput(NonceInput::Hedged(random)) = operation.extra else {
-        return Err(SlhDsaFault::BadKey);
+        return Err(Status::Malformed);
     };
     let is_cancelled = || operation.is_cancelled();
-    super::sign(steps, set, private, operation.input, &random[..set.n()], out, &is_cancelled)
+    super::sign(steps, set, private, operation.input, &random[..set.n()], out, &is_cancelled)?;
+    Ok(())
 }

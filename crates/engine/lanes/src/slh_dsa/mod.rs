@@ -15,7 +15,7 @@ mod streams;
 use std::fmt::Debug;
 
 use oarlock_core::{BatchSize, EngineFault, Operation, Outcomes, Shape, SlhDsaSet, Status};
-use oarlock_engine_kit::slh_dsa::{self, Address, Chain, HashSteps, SlhDsaFault, operation};
+use oarlock_engine_kit::slh_dsa::{self, Address, Chain, HashSteps, operation};
 
 use crate::batch::accept;
 use crate::fault::not_offered;
@@ -207,8 +207,7 @@ pub(crate) fn run<L: StepLeaf>(
 }
 
 /// A computation under a private key, into a result.
-type StepComputation<L> =
-    fn(&SetSteps<L>, SlhDsaSet, &Operation<'_>, &[u8], &mut [u8]) -> Result<(), SlhDsaFault>;
+type StepComputation<L> = fn(&SetSteps<L>, SlhDsaSet, &Operation<'_>, &[u8], &mut [u8]) -> Result<(), Status>;
 
 /// Computes one operation after the other, because each fills the lanes.
 fn each<L: StepLeaf>(
@@ -226,7 +225,7 @@ fn each<L: StepLeaf>(
         let (operation, private) = accepted.job;
         let steps = SetSteps::new(leaf, set, std::iter::once(&private[2 * set.n()..]));
         let computed = compute(&steps, set, operation, private, out.result_mut(accepted.index));
-        out.set(accepted.index, computed.map_or_else(SlhDsaFault::status, |()| Status::Done));
+        out.set(accepted.index, computed.err().unwrap_or(Status::Done));
     }
 }
 
