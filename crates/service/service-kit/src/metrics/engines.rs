@@ -54,10 +54,11 @@ fn help(counter: &str) -> &'static str {
         "faults" => "Faults of engines, panics among them.",
         "hangs" => "Batches abandoned because their engine hung.",
         "rerun" => "Operations run again after a fault or a hang.",
-        "confirmed" => "RSA private results confirmed by the public operation before release.",
+        "confirmed" => "RSA private results and signatures confirmed by the public operation before release.",
         "unconfirmed" => {
-            "RSA private results that the public operation did not confirm, and not because of their key."
+            "RSA private results and signatures that the public operation did not confirm, and not because of their key."
         }
+        "recomputed" => "SLH-DSA signatures computed twice before release.",
         "bad_keys" => {
             "RSA private results that could not be confirmed because the numbers of their key contradict each other."
         }
