@@ -438,5 +438,5 @@ fn experimental_keys_sign_where_they_are_allowed() {
     };
     assert_eq!(code(&verify(&["--experimental"])), 0);
     let unsigned: Value = serde_json::from_slice(&verify(&[]).stdout).unwrap();
-    assert_eq!(unsigned["counts"]["verifications"], 0, "{unsigned}");
+    assert_eq!(unsigned["verifications"], 0, "{unsigned}");
 }

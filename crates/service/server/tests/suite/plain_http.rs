@@ -137,10 +137,10 @@ async fn single_calls_take_and_give_json() {
     assert_eq!(decapsulated, json!({"sharedSecret": encapsulated["sharedSecret"]}));
     let short = client.post("Decapsulate", r#"{"key": "kem", "ciphertext": "AAAA"}"#).await.error();
     assert_eq!((short.0, &*short.1), (StatusCode::BAD_REQUEST, "invalid_argument"));
-    let variant = json!({"kind": "ML_DSA_SIGN", "mlDsaVariant": "PRE_HASH", "preHash": "SHA512_256"});
+    let variant = json!({"kind": "ML_DSA_SIGN", "mlDsaVariant": "PRE_HASH", "digest": "SHA512_256"});
     let sign = json!({"key": "dsa", "scheme": variant, "message": "aGVsbG8=", "context": "bWFpbA=="});
     let signed = client.call("Sign", sign).await;
-    let variant = json!({"kind": "ML_DSA_VERIFY", "mlDsaVariant": "PRE_HASH", "preHash": "SHA512_256"});
+    let variant = json!({"kind": "ML_DSA_VERIFY", "mlDsaVariant": "PRE_HASH", "digest": "SHA512_256"});
     let mut verify = json!({
         "resident": "dsa", "scheme": variant, "message": "aGVsbG8=", "context": "bWFpbA==",
         "signature": signed["signature"],

@@ -253,7 +253,7 @@ async fn names_what_is_wrong_with_a_signature_request() {
         (sign("ml-kem-768", pure, hello, b""), Code::InvalidArgument, "wrong key type"),
         (sign("ed25519", pure, hello, b""), Code::InvalidArgument, "wrong key type"),
         (ecdsa, Code::InvalidArgument, "at most 0 with ecdsa-p256-sha256-sign"),
-        (with_digest, Code::InvalidArgument, "digest is set, and has no meaning with ML-DSA"),
+        (with_digest, Code::InvalidArgument, "digest is set, and has no meaning with the variant PURE"),
     ] {
         let status = client.sign(request).await.unwrap_err();
         assert!(status.code() == code && status.message().contains(reason), "{reason}: {status:?}");
