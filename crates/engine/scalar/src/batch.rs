@@ -214,7 +214,7 @@ impl RecordTarget<'_> {
         record.part.output_bytes(&record.record, 0, &mut self.out)
     }
 
-    /// As [`OutcomeWriter::place`].
+    /// As [`OutcomeWriter::result_mut`].
     #[inline(always)]
     pub(crate) fn output(&mut self, sink: OutputSink, len: usize) -> Result<&mut [u8], Status> {
         self.out.result_mut(sink, len)
