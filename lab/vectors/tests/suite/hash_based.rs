@@ -146,7 +146,7 @@ fn fast_sets_agree_with_a_second_implementation() {
 }
 
 #[test]
-#[ignore = "signatures of these sets take up to a second each"]
+#[ignore = "takes more than a minute: .ci/long runs it"]
 fn slow_sets_agree_with_a_second_implementation() {
     compare!(SlhDsaSet::Sha2_128s, slh_dsa_sha2_128s);
     compare!(SlhDsaSet::Sha2_192s, slh_dsa_sha2_192s);

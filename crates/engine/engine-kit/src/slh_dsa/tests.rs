@@ -96,7 +96,7 @@ fn keys_and_signatures_are_those_of_another_implementation_and_verify() {
 }
 
 #[test]
-#[ignore = "they take seconds"]
+#[ignore = "signatures of these sets take seconds: .ci/long runs it"]
 fn keys_and_signatures_of_slow_sets_are_those_of_another_implementation_and_verify() {
     check_answers(|set| set.signing_hashes() >= SLOW_HASHES);
 }
