@@ -23,8 +23,7 @@ mod message;
 pub mod operation;
 mod portable;
 mod steps;
-// Miri would take hours for the thousands of hashes of one signature.
-#[cfg(all(test, not(miri)))]
+#[cfg(test)]
 mod tests;
 mod tree;
 mod wots;
