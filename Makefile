@@ -43,7 +43,7 @@ DIST_NAME = oarlock-$(VERSION)-$(TARGET)
 
 # The runs of `make test`, and the rest of `make test-all`. Each may be made alone too: .ci/tests describes them.
 RUNS = unit rules
-MORE_RUNS = slow every-leaf scalar-alone narrow-leaves examples kernel-test doctest arm
+MORE_RUNS = slow engines scalar-alone narrow-leaves examples kernel-test doctest arm
 
 .PHONY: help run install uninstall deb dist build built announce-build lab provider pkcs11 wheel book test test-all test-rest $(RUNS) $(MORE_RUNS) setup setup-rest setup-build lint deny ci long
 

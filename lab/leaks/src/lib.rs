@@ -77,7 +77,9 @@ pub enum LeakError {
         known: String,
     },
     /// This processor has no leaf to time.
-    #[error("this processor has no such leaf: --leaf portable times plain Rust")]
+    #[error(
+        "this processor has no such leaf: a build with --features valgrind has --leaf portable, plain Rust"
+    )]
     NoLanes,
     /// Valgrind could not be run, or did not finish.
     #[error("valgrind: {0}")]

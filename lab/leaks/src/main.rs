@@ -218,6 +218,7 @@ fn record_engines() -> Result<Vec<Box<dyn Engine>>, LeakError> {
     Ok(lanes.into_iter().chain([Box::new(scalar) as Box<dyn Engine>]).collect())
 }
 
+#[cfg(feature = "valgrind")]
 fn valgrind(args: &SubjectArgs, as_json: bool) -> Result<bool, LeakError> {
     let skip = |leaf: &str| eprintln!("SKIPPED: Valgrind does not know the instructions of the leaf {leaf}");
     let (rows, said) = poison::under_valgrind(&args.names_for(&LaneEngine::portable()), skip)?;
@@ -237,8 +238,18 @@ fn watched(args: &WatchedArgs) -> Result<bool, LeakError> {
 }
 
 #[cfg(not(feature = "valgrind"))]
+fn valgrind(_: &SubjectArgs, _: bool) -> Result<bool, LeakError> {
+    Err(without_feature())
+}
+
+#[cfg(not(feature = "valgrind"))]
 fn watched(_: &WatchedArgs) -> Result<bool, LeakError> {
-    Err(LeakError::Valgrind("built without the feature `valgrind`".into()))
+    Err(without_feature())
+}
+
+#[cfg(not(feature = "valgrind"))]
+fn without_feature() -> LeakError {
+    LeakError::Valgrind("built without the feature `valgrind`".into())
 }
 
 impl SubjectArgs {
