@@ -3,9 +3,10 @@
 use oarlock::engine_api::selftest::sample_operations;
 use oarlock_core::{
     AeadAlg, BatchSize, ChainOrder, CipherSpec, Direction, Engine, FpeAlg, Key, MAX_FF1_NUMERALS,
-    MTE_AAD_LEN, MacAlg, NonceInput, Operation, SecondInput, Shape, Status, WrapAlg, mte_sealed_len,
+    MTE_AAD_LEN, MacAlg, MlDsaSet, MlKemSet, NonceInput, Operation, SecondInput, Shape, Status, WrapAlg,
+    mte_sealed_len,
 };
-use oarlock_keys::raw;
+use oarlock_keys::{KeyError, raw};
 
 use crate::dice::SplitMix;
 use crate::operation_case::OperationCase;
@@ -17,6 +18,8 @@ use crate::{FileReport, SuiteReport};
 const OPERATIONS: usize = 200;
 /// The number for shapes that take long on the referee.
 const SLOW_OPERATIONS: usize = 12;
+/// The number for SLH-DSA, which takes up to 100 milliseconds.
+const LONG_OPERATIONS: usize = 4;
 /// The number of random records of a shape.
 const RECORDS: usize = 600;
 
@@ -32,7 +35,11 @@ pub(crate) fn run(engine: &dyn Engine, referee: &dyn Engine) -> SuiteReport {
             (_, None) => file.skip("the referee does not offer it", 1),
             (Some(size), Some(referee_size)) => {
                 let both = EnginePair { engine, referee, size, referee_size };
-                let found = if shape.is_record() { both.records(shape) } else { both.operations(shape) };
+                let mut dice = SplitMix::new(0x0A12_10C4);
+                let found = match shape.is_record() {
+                    true => both.records(shape),
+                    false => both.operations(shape, &mut dice),
+                };
                 match found {
                     Ok(passed) => file.passed += passed,
                     Err(what) => file.failures.push(what),
@@ -44,6 +51,27 @@ pub(crate) fn run(engine: &dyn Engine, referee: &dyn Engine) -> SuiteReport {
     report
 }
 
+/// Compares at least `count` random operations of one shape.
+///
+/// # Errors
+/// The first difference, or the reason why nothing can be compared.
+pub fn compare_random_operations(
+    engine: &dyn Engine,
+    referee: &dyn Engine,
+    shape: Shape,
+    count: usize,
+) -> Result<(), String> {
+    let size_of = |engine: &dyn Engine| {
+        engine.offers(shape).ok_or_else(|| format!("{} does not offer {shape}", engine.name()))
+    };
+    let both = EnginePair { engine, referee, size: size_of(engine)?, referee_size: size_of(referee)? };
+    let (mut compared, mut dice) = (0, SplitMix::new(0x0A12_10C6));
+    while compared < count {
+        compared += both.operations(shape, &mut dice)?;
+    }
+    Ok(())
+}
+
 struct EnginePair<'e> {
     engine: &'e dyn Engine,
     referee: &'e dyn Engine,
@@ -52,28 +80,25 @@ struct EnginePair<'e> {
 }
 
 impl EnginePair<'_> {
-    fn operations(&self, shape: Shape) -> Result<usize, String> {
+    fn operations(&self, shape: Shape, dice: &mut SplitMix) -> Result<usize, String> {
         let count = match shape {
-            Shape::RsaPrivate { .. }
-            | Shape::ModExp { .. }
-            | Shape::SlhDsaKeygen { .. }
-            | Shape::SlhDsaSign { .. }
-            | Shape::SlhDsaVerify { .. } => SLOW_OPERATIONS,
+            Shape::RsaPrivate { .. } | Shape::ModExp { .. } => SLOW_OPERATIONS,
+            Shape::SlhDsaKeygen { .. } | Shape::SlhDsaSign { .. } | Shape::SlhDsaVerify { .. } => {
+                LONG_OPERATIONS
+            }
             _ => OPERATIONS,
         };
-        let mut dice = SplitMix::new(0x0A12_10C4);
         let inputs = match shape {
             Shape::EcdsaVerify { curve } => {
-                self.signed_cases(shape, Shape::EcdsaSign { curve }, count, &mut dice)?
+                self.signed_cases(shape, Shape::EcdsaSign { curve }, count, dice)?
             }
-            Shape::Ed25519Verify => self.signed_cases(shape, Shape::Ed25519Sign, count, &mut dice)?,
-            Shape::MlDsaVerify { set } => {
-                self.signed_cases(shape, Shape::MlDsaSign { set }, count, &mut dice)?
-            }
+            Shape::Ed25519Verify => self.signed_cases(shape, Shape::Ed25519Sign, count, dice)?,
+            Shape::MlDsaVerify { set } => self.signed_cases(shape, Shape::MlDsaSign { set }, count, dice)?,
             Shape::SlhDsaVerify { set } => {
-                self.signed_cases(shape, Shape::SlhDsaSign { set }, count, &mut dice)?
+                self.signed_cases(shape, Shape::SlhDsaSign { set }, count, dice)?
             }
-            _ => unsigned_cases(shape, count, &mut dice)?,
+            Shape::MlKemDecaps { set } => self.encapsulated_cases(set, count, dice)?,
+            _ => unsigned_cases(shape, count, dice)?,
         };
         let jobs = OperationCase::operations(&inputs, shape).map_err(|error| error.to_string())?;
         let expected = run_operations(self.referee, shape, &jobs, self.referee_size.max)?;
@@ -108,6 +133,33 @@ impl EnginePair<'_> {
             let at = dice.below(flipped.len());
             if let Some(byte) = flipped.get_mut(at) {
                 *byte ^= 1 << dice.below(8);
+            }
+        }
+        Ok(inputs)
+    }
+
+    /// Makes ciphertexts with the referee. One in three has a flipped bit.
+    fn encapsulated_cases(
+        &self,
+        set: MlKemSet,
+        count: usize,
+        dice: &mut SplitMix,
+    ) -> Result<Vec<OperationCase>, String> {
+        let mut inputs = unsigned_cases(Shape::MlKemDecaps { set }, count, dice)?;
+        let shape = Shape::MlKemEncaps { set };
+        let random: Vec<Vec<u8>> = inputs.iter().map(|_| dice.bytes(MlKemSet::RANDOM_LEN)).collect();
+        let jobs = inputs
+            .iter()
+            .zip(&random)
+            .map(|(case, random)| Operation::new(shape, &case.key, random, SecondInput::None));
+        let jobs = jobs.collect::<Result<Vec<_>, _>>().map_err(|error| error.to_string())?;
+        let made = run_operations(self.referee, shape, &jobs, self.referee_size.max)?;
+        for (case, result) in inputs.iter_mut().zip(made) {
+            let ciphertext = result.output.get(..set.ciphertext_len());
+            case.input = ciphertext.ok_or("the referee does not encapsulate")?.to_vec();
+            if dice.one_in(3) {
+                let at = dice.below(case.input.len());
+                case.input[at] ^= 1 << dice.below(8);
             }
         }
         Ok(inputs)
@@ -187,11 +239,28 @@ impl EnginePair<'_> {
     }
 }
 
-/// Combines keys of the samples with random inputs. One RSA integer in eight may be above the modulus, and one peer of
+/// Makes keys of a shape: random ones where they take microseconds, and those of the samples.
+fn keys(shape: Shape, dice: &mut SplitMix) -> Result<Vec<Key>, String> {
+    const KEYS: usize = 24;
+    let made: Result<Vec<Key>, KeyError> = match shape {
+        Shape::MlKemKeygen { set } | Shape::MlKemEncaps { set } | Shape::MlKemDecaps { set } => {
+            (0..KEYS).map(|_| raw::ml_kem_seed(set, &dice.bytes(MlKemSet::SEED_LEN))).collect()
+        }
+        Shape::MlDsaSign { set } => {
+            (0..KEYS).map(|_| raw::ml_dsa_seed(set, &dice.bytes(MlDsaSet::SEED_LEN))).collect()
+        }
+        _ => {
+            let samples = sample_operations(shape, KEYS).map_err(|failure| failure.to_string())?;
+            Ok(samples.iter().map(|operation| operation.key.clone()).collect())
+        }
+    };
+    made.map_err(|error| error.to_string())
+}
+
+/// Combines keys with random inputs. One RSA integer in eight may be above the modulus, and one peer of
 /// ECDH in eight is no point.
 fn unsigned_cases(shape: Shape, count: usize, dice: &mut SplitMix) -> Result<Vec<OperationCase>, String> {
-    let set = sample_operations(shape, 24).map_err(|failure| failure.to_string())?;
-    let keys: Vec<Key> = set.iter().map(|operation| operation.key.clone()).collect();
+    let keys = keys(shape, dice)?;
     let random = |_| {
         let key = keys[dice.below(keys.len())].clone();
         let len = shape.input_len().unwrap_or_else(|| dice.below(300));

@@ -27,6 +27,7 @@ mod runner;
 mod seams;
 mod stamp;
 
+pub use differential::compare_random_operations;
 pub use operation_case::OperationCase;
 pub use record_cases::{RecordCase, RecordResult, read_results, to_records};
 pub use report::{FileReport, SuiteReport};

@@ -40,6 +40,30 @@ fn each_leaf_of_this_processor_passes_with_tables() {
     narrow.for_each(|engine| check(&VerificationOnly(engine)));
 }
 
+#[test]
+#[ignore = "takes minutes: make long runs it"]
+fn a_million_lattice_operations_agree_with_aws_lc() {
+    let shapes: Vec<Shape> = Shape::public_key().into_iter().filter(|shape| is_lattice(*shape)).collect();
+    let (lanes, scalar) = (LaneEngine::detect().unwrap(), ScalarEngine::detect().unwrap());
+    let offered: Vec<Shape> = shapes.iter().copied().filter(|shape| lanes.offers(*shape).is_some()).collect();
+    for shape in &offered {
+        oarlock_vectors::compare_random_operations(&lanes, &scalar, *shape, 1_000_000 / offered.len() + 1)
+            .unwrap_or_else(|difference| panic!("{shape}: {difference}"));
+    }
+    assert!(!offered.is_empty());
+}
+
+fn is_lattice(shape: Shape) -> bool {
+    matches!(
+        shape,
+        Shape::MlKemKeygen { .. }
+            | Shape::MlKemEncaps { .. }
+            | Shape::MlKemDecaps { .. }
+            | Shape::MlDsaSign { .. }
+            | Shape::MlDsaVerify { .. }
+    )
+}
+
 #[cfg(feature = "portable")]
 mod portable {
     use super::*;
