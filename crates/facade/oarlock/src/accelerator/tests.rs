@@ -125,8 +125,9 @@ fn check_records(dispatcher: &Dispatcher, shape: Shape) {
     assert_eq!((outcomes.statuses(), outcomes.bytes()), (expected.statuses(), expected.bytes()), "{shape}");
 }
 
+/// Proves and measures what a test uses: to do so with every shape takes seconds.
 fn accelerator() -> Accelerator {
-    Accelerator::builder().threads(1).cost_cache(None).build().unwrap()
+    Accelerator::builder().threads(1).cost_cache(None).lazy().build().unwrap()
 }
 
 const P256: Scheme = Scheme::EcdsaSign {
@@ -184,7 +185,8 @@ fn a_single_job_can_be_awaited() {
 
 #[test]
 fn a_queued_job_needs_no_more_stack_than_a_fibre_has() {
-    let accelerator = accelerator();
+    // A lazy one would prove engines on the small stack.
+    let accelerator = Accelerator::builder().threads(1).cost_cache(None).build().unwrap();
     let (rsa, p256) = (generate::rsa(2048).unwrap(), generate::ec(Curve::P256).unwrap());
     let pss = Scheme::RsaPssSign { digest: DigestAlg::Sha256, mgf: DigestAlg::Sha256, salt_len: 32 };
     let sign = move || {
@@ -221,7 +223,7 @@ impl Holder for Vault {
 
 #[test]
 fn held_keys_go_whole_to_their_holder_and_nowhere_else() {
-    let accelerator = Accelerator::builder().cost_cache(None).holder(Arc::new(Vault)).build().unwrap();
+    let accelerator = Accelerator::builder().lazy().holder(Arc::new(Vault)).build().unwrap();
     let local = generate::ed25519().unwrap();
     let held = Key::held(KeyKind::Ed25519Private, "vault", "k", None, Fingerprint::new([1; 32]));
     let lost = Key::held(KeyKind::Ed25519Private, "elsewhere", "k", None, Fingerprint::new([2; 32]));
@@ -258,7 +260,7 @@ fn builders_say_what_they_expected() {
 #[test]
 fn an_engine_that_is_not_allowed_answers_nothing() {
     let engine = Arc::new(Damaged(CorruptEngine::new(ScalarEngine::detect().unwrap(), Shape::X25519, 0)));
-    let only = Accelerator::builder().cost_cache(None).engine(engine).engines(["damaged"]).build().unwrap();
+    let only = Accelerator::builder().lazy().engine(engine).engines(["damaged"]).build().unwrap();
     let key = generate::ed25519().unwrap();
     let job = Job::sign(SigningScheme::ED25519, &key, Input::Message(b"x"));
     assert!(only.run_all(&[job]).get(0).is_ok());
