@@ -1,16 +1,16 @@
-//! ML-KEM and ML-DSA by the tables of C, with keys of a token file and of a directory.
+//! ML-KEM, ML-DSA and SLH-DSA by the tables of C, with keys of a token file and of a directory.
 
 use std::ffi::c_void;
 
 use cryptoki_sys::*;
 use oarlock::keys::{export, generate};
-use oarlock::{MlDsaSet, MlKemSet};
+use oarlock::{MlDsaSet, MlKemSet, SlhDsaSet};
 
 use crate::call;
 use crate::common::lattice::{
     DSA_SIGNATURE_LEN, KEM_CIPHERTEXT_LEN, decapsulate, dsa_pair, encapsulate, kem_pair, read, sign, verify,
 };
-use crate::common::objects::with_parameter;
+use crate::common::objects::{Template, generate_pair, with_parameter};
 use crate::common::raw::{RawModule, attribute, logged_in, plain};
 use crate::common::{KEYS, STORE, isolated};
 
@@ -58,6 +58,42 @@ fn a_token_encapsulates_and_signs() {
 }
 
 #[test]
+fn a_token_signs_by_slh_dsa() {
+    isolated(
+        "lattice::a_token_signs_by_slh_dsa",
+        STORE,
+        |_| (),
+        |_| {
+            let module = RawModule::load();
+            let session = logged_in(&module);
+            let set = Template::default().number(CKA_PARAMETER_SET, CKP_SLH_DSA_SHA2_128F);
+            let secrets = Template::default().bytes(CKA_SENSITIVE, &[CK_TRUE]);
+            let (public, private) =
+                generate_pair(&module, session, CKM_SLH_DSA_KEY_PAIR_GEN, set, secrets).unwrap();
+            assert_eq!(read(&module, session, private, CKA_VALUE), Err(CKR_ATTRIBUTE_SENSITIVE));
+            let context = b"a context";
+            let parameter = CK_SIGN_ADDITIONAL_CONTEXT {
+                hedgeVariant: CKH_DETERMINISTIC_REQUIRED,
+                pContext: context.as_ptr().cast_mut(),
+                ulContextLen: context.len() as CK_ULONG,
+            };
+            for kind in [CKM_SLH_DSA, CKM_HASH_SLH_DSA_SHA256, CKM_HASH_SLH_DSA_SHAKE128] {
+                let mechanism = with_parameter(kind, &parameter);
+                let signature = sign(&module, session, mechanism, private, b"a message").unwrap();
+                assert_eq!(signature.len(), SlhDsaSet::Sha2_128f.signature_len());
+                assert_eq!(verify(&module, session, mechanism, public, b"a message", &signature), CKR_OK);
+                let other = verify(&module, session, plain(kind), public, b"a message", &signature);
+                assert_eq!(other, CKR_SIGNATURE_INVALID);
+                let again = sign(&module, session, mechanism, private, b"a message");
+                assert_eq!(again, Ok(signature), "the standard's deterministic signature");
+            }
+            let short = verify(&module, session, plain(CKM_SLH_DSA), public, b"a message", &[0; 17_087]);
+            assert_eq!(short, CKR_SIGNATURE_LEN_RANGE);
+        },
+    );
+}
+
+#[test]
 fn mechanisms_have_the_sizes_of_public_keys() {
     isolated(
         "lattice::mechanisms_have_the_sizes_of_public_keys",
@@ -94,6 +130,8 @@ fn keys_of_files_are_shown_and_used() {
             let kem = generate::ml_kem(MlKemSet::MlKem1024).unwrap();
             dir.write("keys/kem.pem", &*export::private_pkcs8_pem(&kem).unwrap());
             let dsa = generate::ml_dsa(MlDsaSet::MlDsa87).unwrap();
+            let slh = generate::slh_dsa(SlhDsaSet::Shake128f).unwrap();
+            dir.write("keys/slh.pem", &*export::private_pkcs8_pem(&slh).unwrap());
             dir.write("keys/dsa.pem", &*export::private_pkcs8_pem(&dsa).unwrap());
         },
         |_| {
@@ -120,6 +158,10 @@ fn keys_of_files_are_shown_and_used() {
                 read(&module, session, sent, CKA_VALUE).unwrap(),
                 read(&module, session, received, CKA_VALUE).unwrap()
             );
+            let (public, private) = halves("slh");
+            assert_eq!(read(&module, session, private, CKA_VALUE), Err(CKR_ATTRIBUTE_SENSITIVE));
+            let signature = sign(&module, session, plain(CKM_SLH_DSA), private, b"m").unwrap();
+            assert_eq!(verify(&module, session, plain(CKM_SLH_DSA), public, b"m", &signature), CKR_OK);
             let (public, private) = halves("dsa");
             let signature = sign(&module, session, plain(CKM_ML_DSA), private, b"m").unwrap();
             assert_eq!(signature.len(), 4627);

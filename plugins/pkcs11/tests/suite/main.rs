@@ -5,7 +5,7 @@
 //! | `entry` | the tables, called as a C program may call them |
 //! | `client` | a client library in Rust, which checks every structure of the C interface |
 //! | `bad_input` | wrong arguments: parameters, lengths, numbers, templates |
-//! | `lattice` | ML-KEM and ML-DSA, with keys of a token file and of a directory |
+//! | `lattice` | ML-KEM, ML-DSA and SLH-DSA, with keys of a token file and of a directory |
 //! | `conformance` | conformance to the standard, also by suites of others |
 //! | `lifecycle` | the end of the library while threads are inside, and slot events |
 //! | `fork` | forks in every state of the library |

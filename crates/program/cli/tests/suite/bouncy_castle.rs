@@ -1,6 +1,6 @@
 //! `oarlock records` and Bouncy Castle decrypt what the other has encrypted: FF1 and AES-GCM-SIV. Keys, signatures and
-//! ciphertexts of ML-DSA and ML-KEM go both ways. Each test prints SKIPPED without a JDK of version 17 or later, or
-//! without a Bouncy Castle that has the algorithms.
+//! ciphertexts of ML-DSA, SLH-DSA and ML-KEM go both ways. Each test prints SKIPPED without a JDK of version 17 or
+//! later, or without a Bouncy Castle that has the algorithms.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -14,7 +14,7 @@ use crate::program::peers::has;
 use crate::program::{code, command, stderr};
 use oarlock::keys::{export, generate, import};
 use oarlock::{
-    Accelerator, Input, Job, MlDsaSet, MlDsaVariant, MlKemSet, NonceRule, SigningScheme, VerifyingScheme,
+    Accelerator, Input, Job, Key, MlDsaSet, MlDsaVariant, MlKemSet, NonceRule, SigningScheme, SlhDsaSet,
 };
 use tempfile::TempDir;
 
@@ -186,47 +186,76 @@ fn gcm_siv_is_that_of_bouncy_castle_in_both_directions() {
     }
 }
 
+/// A signature algorithm, and a key of ours for it.
+struct LatticeSigner {
+    name: String,
+    ours: Key,
+    signing: SigningScheme,
+}
+
 /// Bouncy Castle writes private keys with their seed and their expanded form.
 #[test]
 fn ml_dsa_keys_and_signatures_go_both_ways() {
+    let signers = MlDsaSet::ALL.map(|set| LatticeSigner {
+        name: set.to_string().to_uppercase(),
+        ours: generate::ml_dsa(set).unwrap(),
+        signing: SigningScheme::ml_dsa(set, MlDsaVariant::Pure, NonceRule::Hedged),
+    });
+    signatures_go_both_ways(&signers);
+}
+
+#[test]
+fn slh_dsa_keys_and_signatures_go_both_ways() {
+    // The sets of small signatures take a second each in Java, so that one stands for all.
+    let is_tested = |set: &SlhDsaSet| *set == SlhDsaSet::Sha2_128s || set.layers() > 8;
+    let signers: Vec<LatticeSigner> = SlhDsaSet::ALL
+        .into_iter()
+        .filter(is_tested)
+        .map(|set| LatticeSigner {
+            name: set.standard_name().to_uppercase(),
+            ours: generate::slh_dsa(set).unwrap(),
+            signing: SigningScheme::slh_dsa(set, None, NonceRule::Hedged),
+        })
+        .collect();
+    signatures_go_both_ways(&signers);
+}
+
+fn signatures_go_both_ways(signers: &[LatticeSigner]) {
     let Some(java) = BouncyCastle::with_lattices() else { return };
     let accelerator = Accelerator::builder().engines(["scalar"]).lazy().build().unwrap();
     let (message, contexts) = (b"message", [&b""[..], b"context"]);
-    let name = |set: MlDsaSet| set.to_string().to_uppercase();
-    let asked: Vec<String> = MlDsaSet::ALL.map(|set| format!("generate\t{}", name(set))).into();
+    let asked: Vec<String> = signers.iter().map(|signer| format!("generate\t{}", signer.name)).collect();
     let mut asked_again = Vec::new();
     let mut keys = Vec::new();
-    for (set, pair) in MlDsaSet::ALL.into_iter().zip(java.answer(&asked)) {
+    for (LatticeSigner { name, ours, signing }, pair) in signers.iter().zip(java.answer(&asked)) {
         let (private, public) = pair.split_once('\t').unwrap();
         let theirs = import::pkcs8_der(&unhex(private)).unwrap();
-        assert_eq!(export::spki_der(&theirs).unwrap(), unhex(public), "{set}");
-        for key in [theirs, generate::ml_dsa(set).unwrap()] {
+        assert_eq!(export::spki_der(&theirs).unwrap(), unhex(public), "{name}");
+        for key in [theirs, ours.clone()] {
             let private = hex(&export::private_pkcs8_der(&key).unwrap());
             let public = hex(&export::spki_der(&key).unwrap());
             for context in contexts {
                 let fields = format!("{}\t{}", hex(message), hex(context));
-                let scheme = SigningScheme::ml_dsa(set, MlDsaVariant::Pure, NonceRule::Hedged);
-                let job = Job::sign(scheme, &key, Input::Message(message)).context(context);
+                let job = Job::sign(*signing, &key, Input::Message(message)).context(context);
                 let signature = hex(accelerator.run_all(&[job]).get(0).unwrap());
-                asked_again.push(format!("sign\t{}\t{private}\t{fields}", name(set)));
-                asked_again.push(format!("verify\t{}\t{public}\t{fields}\t{signature}", name(set)));
-                asked_again.push(format!("verify\t{}\t{public}\t00{fields}\t{signature}", name(set)));
+                asked_again.push(format!("sign\t{name}\t{private}\t{fields}"));
+                asked_again.push(format!("verify\t{name}\t{public}\t{fields}\t{signature}"));
+                asked_again.push(format!("verify\t{name}\t{public}\t00{fields}\t{signature}"));
             }
-            keys.push((set, key));
+            keys.push((name, signing.verifying(), key));
         }
     }
     let mut answers = java.answer(&asked_again).into_iter();
-    for (set, key) in &keys {
+    for (name, verifying, key) in &keys {
         for context in contexts {
             let signature = unhex(&answers.next().unwrap());
-            let scheme = VerifyingScheme::ml_dsa(*set, MlDsaVariant::Pure);
             let verified = [&message[..], b"another"].map(|message| {
-                let job = Job::verify(scheme, key, Input::Message(message), &signature).context(context);
+                let job = Job::verify(*verifying, key, Input::Message(message), &signature).context(context);
                 accelerator.run_all(&[job]).get(0).is_ok()
             });
-            assert_eq!(verified, [true, false], "{set}");
-            assert_eq!(answers.next().as_deref(), Some("01"), "{set}");
-            assert_eq!(answers.next().as_deref(), Some("00"), "{set}, another message");
+            assert_eq!(verified, [true, false], "{name}");
+            assert_eq!(answers.next().as_deref(), Some("01"), "{name}");
+            assert_eq!(answers.next().as_deref(), Some("00"), "{name}, another message");
         }
     }
 }
@@ -317,7 +346,7 @@ impl BouncyCastle {
         Self::with("BouncyCastle.java", jar)
     }
 
-    /// Finds one with ML-KEM and ML-DSA.
+    /// Finds one with ML-KEM, ML-DSA and SLH-DSA.
     fn with_lattices() -> Option<Self> {
         Self::with("Lattice.java", newer_jar())
     }
