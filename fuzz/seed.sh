@@ -36,6 +36,11 @@ done
 { printf '\001'; der "$data/p256-compressed-spki.pem" "PUBLIC KEY" | tail -c 33; } > corpus/keys_raw/p256-compressed
 { printf '\201'; der "$data/p384-compressed-spki.pem" "PUBLIC KEY" | tail -c 49; } > corpus/keys_raw/p384-compressed
 
+# Seeds of ML-KEM-768 and ML-DSA-44, and a public key of SLH-DSA-SHA2-128s.
+{ printf '\030'; head -c 64 /dev/zero; } > corpus/keys_raw/ml-kem-768-seed
+{ printf '\013'; head -c 32 /dev/zero; } > corpus/keys_raw/ml-dsa-44-seed
+{ printf '\017'; head -c 32 /dev/zero; } > corpus/keys_raw/slh-dsa-public
+
 # ML-KEM-768 and ML-DSA-44 as their seeds in PKCS#8.
 { printf '\060\124\002\001\000\060\013\006\011\140\206\110\001\145\003\004\004\002\004\102\200\100'; head -c 64 /dev/zero; } \
     > corpus/keys_pkcs8/ml-kem-768.der
