@@ -78,7 +78,7 @@ pub enum LeakError {
     },
     /// This processor has no leaf to time.
     #[error(
-        "this processor has no such leaf: a build with --features valgrind has --leaf portable, plain Rust"
+        "this processor has no such leaf; built with --features valgrind, --leaf portable times plain Rust"
     )]
     NoLanes,
     /// Valgrind could not be run, or did not finish.

@@ -225,6 +225,7 @@ fn a_leaf_is_checked_by_its_name() {
         for name in &leaf.subjects {
             let name = leaves::name_for(&*leaf.engine, &Subject::with_one_key(name).unwrap());
             assert!(!name.starts_with("portable") && name != "lanes", "{name}");
+            assert_eq!(named(name).unwrap()[0].subjects, leaf.subjects, "{name}");
         }
     }
 }

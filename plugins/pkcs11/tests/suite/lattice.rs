@@ -14,6 +14,15 @@ use crate::common::objects::{Template, generate_pair, with_parameter};
 use crate::common::raw::{RawModule, attribute, logged_in, plain};
 use crate::common::{KEYS, STORE, isolated};
 
+/// The parameter of a mechanism that signs without random bytes.
+fn deterministic(context: &'static [u8]) -> CK_SIGN_ADDITIONAL_CONTEXT {
+    CK_SIGN_ADDITIONAL_CONTEXT {
+        hedgeVariant: CKH_DETERMINISTIC_REQUIRED,
+        pContext: context.as_ptr().cast_mut(),
+        ulContextLen: context.len() as CK_ULONG,
+    }
+}
+
 #[test]
 fn a_token_encapsulates_and_signs() {
     isolated(
@@ -30,12 +39,7 @@ fn a_token_encapsulates_and_signs() {
             let secret = read(&module, session, sent, CKA_VALUE).unwrap();
             assert_eq!((secret.len(), read(&module, session, received, CKA_VALUE)), (32, Ok(secret)));
             let (public, private) = dsa_pair(&module, session);
-            let context = b"a context";
-            let parameter = CK_SIGN_ADDITIONAL_CONTEXT {
-                hedgeVariant: CKH_DETERMINISTIC_REQUIRED,
-                pContext: context.as_ptr().cast_mut(),
-                ulContextLen: context.len() as CK_ULONG,
-            };
+            let parameter = deterministic(b"a context");
             for kind in [CKM_ML_DSA, CKM_HASH_ML_DSA_SHA512, CKM_HASH_ML_DSA_SHAKE256] {
                 let mut mechanism = with_parameter(kind, &parameter);
                 let signature = sign(&module, session, mechanism, private, b"a message").unwrap();
@@ -71,12 +75,7 @@ fn a_token_signs_by_slh_dsa() {
             let (public, private) =
                 generate_pair(&module, session, CKM_SLH_DSA_KEY_PAIR_GEN, set, secrets).unwrap();
             assert_eq!(read(&module, session, private, CKA_VALUE), Err(CKR_ATTRIBUTE_SENSITIVE));
-            let context = b"a context";
-            let parameter = CK_SIGN_ADDITIONAL_CONTEXT {
-                hedgeVariant: CKH_DETERMINISTIC_REQUIRED,
-                pContext: context.as_ptr().cast_mut(),
-                ulContextLen: context.len() as CK_ULONG,
-            };
+            let parameter = deterministic(b"a context");
             for kind in [CKM_SLH_DSA, CKM_HASH_SLH_DSA_SHA256, CKM_HASH_SLH_DSA_SHAKE128] {
                 let mechanism = with_parameter(kind, &parameter);
                 let signature = sign(&module, session, mechanism, private, b"a message").unwrap();
