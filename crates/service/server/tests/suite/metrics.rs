@@ -92,7 +92,7 @@ impl Page {
 }
 
 /// Scrapes until a condition is true.
-async fn until(server: &TestServer, is_there: impl Fn(&Page) -> bool) -> Page {
+pub async fn until(server: &TestServer, is_there: impl Fn(&Page) -> bool) -> Page {
     let look = async {
         loop {
             let page = scrape(server).await;
