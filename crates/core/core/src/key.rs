@@ -4,7 +4,10 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::{Curve, ForkSafeCell, MacAlg, MlDsaSet, MlKemSet, RsaExponent, SecretBytes, Shape, SlhDsaSet};
+use crate::{
+    Curve, ForkSafeCell, HssPublicKey, HssSet, MacAlg, MlDsaSet, MlKemSet, RsaExponent, SecretBytes, Shape,
+    SlhDsaSet, XmssPublicKey, XmssSet,
+};
 
 /// A cheap handle to an immutable key.
 ///
@@ -77,6 +80,10 @@ pub enum KeyKind {
     SlhDsaPrivate(SlhDsaSet),
     /// An SLH-DSA public key.
     SlhDsaPublic(SlhDsaSet),
+    /// An HSS public key.
+    HssPublic(HssSet),
+    /// An XMSS or XMSS^MT public key.
+    XmssPublic(XmssSet),
     /// A symmetric key, and its length in bytes.
     Secret(u16),
 }
@@ -116,6 +123,10 @@ pub enum KeyParts {
     SlhDsaPrivate(SlhDsaSet, SecretBytes),
     /// SLH-DSA public key, PK.seed || PK.root, each of n bytes.
     SlhDsaPublic(SlhDsaSet, Vec<u8>),
+    /// HSS public key. There is no private key of HSS or XMSS, because a signature would change it.
+    HssPublic(HssPublicKey),
+    /// XMSS or XMSS^MT public key.
+    XmssPublic(XmssPublicKey),
     /// Symmetric key.
     Secret(SecretBytes),
 }
@@ -354,6 +365,24 @@ impl Key {
         }
     }
 
+    /// Returns the HSS public key.
+    #[must_use]
+    pub fn hss_public(&self) -> Option<&HssPublicKey> {
+        match self.parts()? {
+            KeyParts::HssPublic(public) => Some(public),
+            _ => None,
+        }
+    }
+
+    /// Returns the XMSS or XMSS^MT public key.
+    #[must_use]
+    pub fn xmss_public(&self) -> Option<&XmssPublicKey> {
+        match self.parts()? {
+            KeyParts::XmssPublic(public) => Some(public),
+            _ => None,
+        }
+    }
+
     /// Returns the bytes of a symmetric key.
     #[must_use]
     #[inline]
@@ -393,6 +422,8 @@ impl Key {
                 self.kind() == KeyKind::SlhDsaPrivate(set)
             }
             Shape::SlhDsaVerify { set } => self.slh_dsa_public().is_some_and(|(key_set, _)| key_set == set),
+            Shape::HssVerify => self.hss_public().is_some(),
+            Shape::XmssVerify => self.xmss_public().is_some(),
             Shape::Cipher { alg, .. } => self.is_secret_of(alg.key_len()),
             Shape::Aead { alg, .. } => self.is_secret_of(alg.key_len()),
             Shape::Fpe { alg, .. } => self.is_secret_of(alg.key_len()),
@@ -476,6 +507,8 @@ impl KeyParts {
             Self::MlDsaPublic(set, _) => KeyKind::MlDsaPublic(*set),
             Self::SlhDsaPrivate(set, _) => KeyKind::SlhDsaPrivate(*set),
             Self::SlhDsaPublic(set, _) => KeyKind::SlhDsaPublic(*set),
+            Self::HssPublic(public) => KeyKind::HssPublic(public.set()),
+            Self::XmssPublic(public) => KeyKind::XmssPublic(public.set()),
             Self::Secret(secret) => KeyKind::Secret(u16::try_from(secret.len()).unwrap_or(u16::MAX)),
         }
     }

@@ -6,6 +6,7 @@
 //! | [`shape`](Shape) | raw operations that may share a batch, and the algorithms that name them |
 //! | [`shape::chain`](ChainOrder) | the order of cipher and MAC in one record, and the lengths of TLS records |
 //! | [`key`](Key) | immutable key handles, their parts, homes and fingerprints |
+//! | [`stateful`](HssPublicKey) | public keys of HSS and XMSS, and their parameter sets |
 //! | [`operation`](Operation) | one public-key operation that fits its shape, and flat sets of them |
 //! | [`span`](Span), [`column`](Column), [`slots`](SecretSlots) | places in buffers, values of many records, secret places |
 //! | [`records`](Records) | short symmetric operations as a structure of arrays |
@@ -45,6 +46,7 @@ mod secret;
 mod shape;
 mod slots;
 mod span;
+mod stateful;
 mod status;
 mod task;
 
@@ -79,5 +81,6 @@ pub use shape::{
 };
 pub use slots::SecretSlots;
 pub use span::{InputSource, KeySource, OutputSink, Span};
+pub use stateful::{HssPublicKey, HssSet, LmsSet, StatefulKeyError, TreeHash, XmssPublicKey, XmssSet};
 pub use status::Status;
 pub use task::{BatchTask, IvSource, KeyWrap};

@@ -27,7 +27,8 @@ pub struct OperationInputs<'a> {
     /// The input. RSA: an integer below n, at the width of the modulus. ECDSA: the leftmost bytes of the digest, at
     /// the width of the curve, with a shorter digest padded on the left. Ed25519: the message. X25519: the
     /// u-coordinate of the peer. ECDH: the uncompressed point of the peer. ML-KEM: the random bytes of an encapsulation
-    /// or a ciphertext. ML-DSA: mu. SLH-DSA: the encoded message M'.
+    /// or a ciphertext. ML-DSA: mu. SLH-DSA: the encoded message M'. HSS and XMSS: the
+    /// message.
     pub input: &'a [u8],
     /// The signature or the nonce.
     pub extra: SecondInput<'a>,
@@ -38,7 +39,7 @@ pub struct OperationInputs<'a> {
 pub enum SecondInput<'a> {
     /// No second input.
     None,
-    /// The signature to verify: r || s, the 64 bytes of Ed25519, or that of ML-DSA or SLH-DSA.
+    /// The signature to verify: r || s, the 64 bytes of Ed25519, or that of another scheme.
     Signature(&'a [u8]),
     /// The source of the nonce of an ECDSA signature, or the random bytes of an ML-DSA or SLH-DSA signature.
     NonceInput(NonceInput<'a>),

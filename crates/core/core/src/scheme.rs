@@ -146,6 +146,10 @@ pub enum Scheme {
         /// The digest of HashSLH-DSA, none for pure SLH-DSA.
         pre_hash: Option<DigestAlg>,
     },
+    /// HSS verification, which includes LMS with one level. RFC 8554 section 6.3.
+    HssVerify,
+    /// XMSS or XMSS^MT verification, as the key says. RFC 8391 sections 4.1.10 and 4.2.5.
+    XmssVerify,
 }
 
 /// The form of an ECDSA signature.
@@ -253,6 +257,8 @@ impl Scheme {
                 | Self::Ed25519Verify
                 | Self::MlDsaVerify { .. }
                 | Self::SlhDsaVerify { .. }
+                | Self::HssVerify
+                | Self::XmssVerify
         )
     }
 
@@ -303,6 +309,8 @@ impl fmt::Display for Scheme {
             Self::SlhDsaSign { set, pre_hash: Some(digest), .. } => write!(f, "hash-{digest}-{set}-sign"),
             Self::SlhDsaVerify { set, pre_hash: None } => write!(f, "{set}-verify"),
             Self::SlhDsaVerify { set, pre_hash: Some(digest) } => write!(f, "hash-{digest}-{set}-verify"),
+            Self::HssVerify => f.write_str("hss-verify"),
+            Self::XmssVerify => f.write_str("xmss-verify"),
         }
     }
 }
@@ -443,6 +451,10 @@ impl VerifyingScheme {
     pub const ML_DSA_65: Self = SigningScheme::ML_DSA_65.verifying();
     /// ML-DSA-87 over the message itself.
     pub const ML_DSA_87: Self = SigningScheme::ML_DSA_87.verifying();
+    /// HSS, which includes LMS with one level.
+    pub const HSS: Self = Self(Scheme::HssVerify);
+    /// XMSS and XMSS^MT.
+    pub const XMSS: Self = Self(Scheme::XmssVerify);
 
     /// Returns RSASSA-PKCS1-v1_5 with a digest of [`DigestAlg::RSA_AND_ECDSA`].
     #[must_use]

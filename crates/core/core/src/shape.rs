@@ -126,6 +126,14 @@ pub enum Shape {
         /// The parameter set of the key.
         set: SlhDsaSet,
     },
+    /// Verification of an HSS signature over a whole message. Each level of the key may have types of its own, with one
+    /// hash function for all. RFC 8554 section 6.3, SP 800-208 section 4.
+    ///
+    /// The key names the parameter set, so that the signatures of a batch may have different ones.
+    HssVerify,
+    /// Verification of an XMSS or XMSS^MT signature over a whole message. RFC 8391 sections 4.1.10 and 4.2.5, with the
+    /// hash functions of SP 800-208 section 5.
+    XmssVerify,
     /// Block cipher: over whole blocks in CBC mode, and over any number of bytes in CTR mode.
     Cipher {
         /// The cipher.
@@ -316,7 +324,7 @@ pub enum WrapAlg {
 
 impl Shape {
     /// Every public-key shape with a fixed name: the four common RSA sizes, both curves with ECDSA and
-    /// ECDH, Ed25519, X25519, and every parameter set of ML-KEM, ML-DSA and SLH-DSA.
+    /// ECDH, Ed25519, X25519, and every parameter set of ML-KEM, ML-DSA and SLH-DSA, HSS and XMSS.
     #[must_use]
     pub fn public_key() -> Vec<Self> {
         let mut shapes = Vec::new();
@@ -343,6 +351,7 @@ impl Shape {
             let verify = Self::SlhDsaVerify { set };
             shapes.extend([Self::SlhDsaKeygen { set }, Self::SlhDsaSign { set }, verify]);
         }
+        shapes.extend([Self::HssVerify, Self::XmssVerify]);
         shapes
     }
 
@@ -525,7 +534,7 @@ impl Shape {
         }
     }
 
-    /// Returns the number of signature bytes that accompany the input of a verifying shape.
+    /// Returns the number of signature bytes that accompany the input of a verifying shape, if the shape fixes it.
     #[must_use]
     pub fn signature_len(self) -> Option<usize> {
         match self {

@@ -29,6 +29,8 @@ impl fmt::Display for Shape {
             Self::SlhDsaKeygen { set } => write!(f, "{set}-keygen"),
             Self::SlhDsaSign { set } => write!(f, "{set}-sign"),
             Self::SlhDsaVerify { set } => write!(f, "{set}-verify"),
+            Self::HssVerify => f.write_str("hss-verify"),
+            Self::XmssVerify => f.write_str("xmss-verify"),
             Self::Cipher { alg, mode, direction } => {
                 write!(f, "{}-{direction}", CipherSpec { alg: *alg, mode: *mode })
             }

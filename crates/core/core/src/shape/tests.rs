@@ -87,6 +87,10 @@ fn hash_based_shapes_take_whole_messages_and_only_making_is_long() {
         assert!(!keygen.result_is_secret() && !sign.result_is_secret());
         assert_eq!(sign.to_string(), format!("{set}-sign"));
     }
+    for verify in [Shape::HssVerify, Shape::XmssVerify] {
+        assert_eq!((verify.input_len(), verify.signature_len(), verify.output_len()), (None, None, 0));
+        assert!(!verify.is_long() && !verify.is_record());
+    }
 }
 
 #[test]
