@@ -10,6 +10,7 @@
 //! | [`hash`] | every digest by AWS-LC, whole, in pieces and from a chaining state |
 //! | [`lattice`] | ML-KEM and ML-DSA by AWS-LC |
 //! | [`slh_dsa`] | SLH-DSA, generic over the hash steps of an engine |
+//! | [`stateful`] | verification of HSS and XMSS, generic over the hashes of an engine |
 //!
 //! The crate is internal: its interface changes without notice.
 #![deny(unsafe_code)]
@@ -22,6 +23,7 @@ pub mod hash;
 pub mod lattice;
 mod mte_opening;
 pub mod slh_dsa;
+pub mod stateful;
 mod verify_table;
 
 pub use accept::{OrderedRecords, RecordPart, RecordRef, StepRule, Strides};

@@ -21,7 +21,7 @@ mod fors;
 mod hypertree;
 mod message;
 pub mod operation;
-mod portable;
+pub(crate) mod portable;
 mod steps;
 #[cfg(test)]
 mod tests;

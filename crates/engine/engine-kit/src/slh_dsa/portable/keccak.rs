@@ -29,7 +29,7 @@ const ROUNDS: [u64; 24] = [
 ];
 
 /// Permutes a state of 25 words, of which word `x + 5 * y` is the lane at x and y.
-pub(super) fn permute(state: &mut [u64; 25]) {
+pub(crate) fn permute(state: &mut [u64; 25]) {
     for constant in ROUNDS {
         let column = |x: usize| state[x] ^ state[x + 5] ^ state[x + 10] ^ state[x + 15] ^ state[x + 20];
         let columns = [column(0), column(1), column(2), column(3), column(4)];

@@ -1,12 +1,14 @@
 //! Hash steps by one stream of compression functions, on every processor.
 
-mod keccak;
+pub(crate) mod keccak;
 mod sha2;
 mod shake;
 
 use oarlock_core::SlhDsaSet;
 
 use super::{Address, Chain, HashSteps};
+pub(crate) use sha2::SHA256_START;
+pub(crate) use shake::absorb;
 
 /// The steps of one parameter set under one or more public seeds, one at a time.
 #[derive(Debug)]

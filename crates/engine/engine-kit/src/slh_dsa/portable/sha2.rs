@@ -122,7 +122,7 @@ fn pad(blocks: &mut [u8], rest: &[u8], block_len: usize, len: usize) -> usize {
 }
 
 /// FIPS 180-4 section 5.3.3.
-const SHA256_START: [u32; 8] =
+pub(crate) const SHA256_START: [u32; 8] =
     [0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19];
 
 /// FIPS 180-4 section 5.3.5.

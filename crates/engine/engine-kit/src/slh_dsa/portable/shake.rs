@@ -45,7 +45,8 @@ fn hash(message: &[u8], state: &mut [u64; 25], out: &mut [u8]) {
     out.chunks_exact_mut(8).zip(state).for_each(|(bytes, word)| bytes.copy_from_slice(&word.to_le_bytes()));
 }
 
-fn absorb(state: &mut [u64; 25], block: &[u8; RATE]) {
+/// Adds a block to a state.
+pub(crate) fn absorb(state: &mut [u64; 25], block: &[u8; RATE]) {
     let words = block.as_chunks().0.iter().map(|bytes| u64::from_le_bytes(*bytes));
     state.iter_mut().zip(words).for_each(|(word, absorbed)| *word ^= absorbed);
 }
