@@ -76,7 +76,9 @@ impl Engine for ScalarEngine {
             | Shape::MlDsaVerify { .. }
             | Shape::SlhDsaKeygen { .. }
             | Shape::SlhDsaSign { .. }
-            | Shape::SlhDsaVerify { .. } => Some(OPERATIONS),
+            | Shape::SlhDsaVerify { .. }
+            | Shape::HssVerify
+            | Shape::XmssVerify => Some(OPERATIONS),
             _ if !shape.is_possible() => None,
             Shape::Cipher { .. }
             | Shape::Chain { .. }

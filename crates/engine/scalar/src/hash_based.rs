@@ -1,7 +1,8 @@
-//! SLH-DSA. AWS-LC does not have it, so that the portable steps of the engine kit compute it.
+//! SLH-DSA, HSS and XMSS. AWS-LC does not have them, so that the portable hashes of the engine kit compute them.
 
 use oarlock_core::{Key, Operation, SlhDsaSet, Status};
 use oarlock_engine_kit::slh_dsa::{PortableSteps, operation, verify};
+use oarlock_engine_kit::stateful::{self, PortableHasher, StatefulCheck};
 
 use crate::op_error::OpError;
 
@@ -24,6 +25,12 @@ pub(crate) fn slh_dsa_verify(operation: &Operation<'_>) -> Result<(), OpError> {
     let (set, steps) = prepared(operation.key)?;
     let check = operation::signature_check(operation, set)?;
     if verify(steps, set, &[check]) == [true] { Ok(()) } else { Err(Status::Rejected.into()) }
+}
+
+/// Verifies an HSS or XMSS signature of a message.
+pub(crate) fn stateful_verify(operation: &Operation<'_>) -> Result<(), OpError> {
+    let check = StatefulCheck::new(operation)?;
+    if stateful::verify(&PortableHasher, &[check]) == [true] { Ok(()) } else { Err(Status::Rejected.into()) }
 }
 
 /// Returns the set of a key and the states after PK.seed, which stay with the handle.

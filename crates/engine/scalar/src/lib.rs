@@ -1,6 +1,6 @@
-//! An engine that computes every raw shape with AWS-LC (SLH-DSA with code of its own), one job at a time. It is the
-//! baseline, the fallback and the referee of Oarlock. If it is the only engine, it can verify with tables of keys that
-//! recur; the tables are not part of AWS-LC. Internal to Oarlock: the interface changes without notice.
+//! An engine that computes every raw shape with AWS-LC (SLH-DSA, HSS and XMSS with code of its own), one job at a time.
+//! It is the baseline, the fallback and the referee of Oarlock. If it is the only engine, it can verify with tables of
+//! keys that recur; the tables are not part of AWS-LC. Internal to Oarlock: the interface changes without notice.
 //!
 //! | module | contents |
 //! |---|---|

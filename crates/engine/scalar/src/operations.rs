@@ -34,6 +34,9 @@ pub(crate) fn run(
         Shape::SlhDsaVerify { .. } => {
             verify_others(shape, operations, verdicts, out, hash_based::slh_dsa_verify)
         }
+        Shape::HssVerify | Shape::XmssVerify => {
+            verify_others(shape, operations, verdicts, out, hash_based::stateful_verify)
+        }
         _ => Err(not_offered(shape)),
     }
 }

@@ -8,6 +8,7 @@
 //! | `ecdh` | ECDH: RFC 5903 and NIST CAVP, and bad peers |
 //! | `curve25519` | Ed25519 and X25519: RFC 8032 and RFC 7748 |
 //! | `hash_based` | SLH-DSA: bad jobs among good ones, cancelled jobs |
+//! | `stateful` | HSS and XMSS: bad jobs among good ones |
 //! | `symmetric` | published vectors of every record shape |
 //! | `chains` | chains of cipher and MAC, CTR and ChaCha20-Poly1305 |
 //! | `records` | the record loop: columns, parts, seams, slots, and failures |
@@ -24,5 +25,6 @@ mod engine;
 mod hash_based;
 mod records;
 mod rsa;
+mod stateful;
 mod symmetric;
 mod wycheproof;
