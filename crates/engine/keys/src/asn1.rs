@@ -51,6 +51,13 @@ const SLH_DSA: [ObjectIdentifier; 12] = [
     ObjectIdentifier::new_unwrap("2.16.840.1.101.3.4.3.31"),
 ];
 
+/// id-alg-hss-lms-hashsig. RFC 9708 section 4, RFC 9802 section 3.
+pub(crate) const HSS: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.9.16.3.17");
+/// id-alg-xmss-hashsig. RFC 9802 section 3.
+pub(crate) const XMSS: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.6.1.5.5.7.6.34");
+/// id-alg-xmssmt-hashsig. RFC 9802 section 3.
+pub(crate) const XMSS_MT: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.6.1.5.5.7.6.35");
+
 /// The algorithm that an identifier names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AlgorithmId {
@@ -61,6 +68,9 @@ pub(crate) enum AlgorithmId {
     MlKem(MlKemSet),
     MlDsa(MlDsaSet),
     SlhDsa(SlhDsaSet),
+    Hss,
+    Xmss,
+    XmssMt,
 }
 
 impl AlgorithmId {
@@ -77,6 +87,9 @@ impl AlgorithmId {
             ML_DSA_44 => absent("ML-DSA-44", parameters).map(|()| Self::MlDsa(MlDsaSet::MlDsa44)),
             ML_DSA_65 => absent("ML-DSA-65", parameters).map(|()| Self::MlDsa(MlDsaSet::MlDsa65)),
             ML_DSA_87 => absent("ML-DSA-87", parameters).map(|()| Self::MlDsa(MlDsaSet::MlDsa87)),
+            HSS => absent("HSS", parameters).map(|()| Self::Hss),
+            XMSS => absent("XMSS", parameters).map(|()| Self::Xmss),
+            XMSS_MT => absent("XMSS^MT", parameters).map(|()| Self::XmssMt),
             other => match SlhDsaSet::ALL.into_iter().zip(SLH_DSA).find(|(_, oid)| *oid == other) {
                 Some((set, _)) => absent(set.standard_name(), parameters).map(|()| Self::SlhDsa(set)),
                 None => Err(KeyError::UnsupportedAlgorithm { found: oid::shown(&other) }),
@@ -103,6 +116,9 @@ impl AlgorithmId {
                 let known = SlhDsaSet::ALL.into_iter().zip(SLH_DSA).find(|(known, _)| *known == set);
                 (known.ok_or_else(|| not_encoded("an unknown parameter set"))?.1, None)
             }
+            Self::Hss => (HSS, None),
+            Self::Xmss => (XMSS, None),
+            Self::XmssMt => (XMSS_MT, None),
             Self::MlKem(_) | Self::MlDsa(_) => return Err(not_encoded("an unknown parameter set")),
         };
         Ok(AlgorithmIdentifierRef { oid, parameters })

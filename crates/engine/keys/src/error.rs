@@ -1,6 +1,6 @@
 //! The error of importing, exporting or generating a key.
 
-use oarlock_core::{Blame, Curve};
+use oarlock_core::{Blame, Curve, StatefulKeyError};
 
 /// The reason why there is no key.
 ///
@@ -137,7 +137,9 @@ pub enum KeyError {
         found: u64,
     },
     /// The algorithm is not supported.
-    #[error("expected RSA, EC, Ed25519, X25519, ML-KEM, ML-DSA or SLH-DSA, found the algorithm {found}")]
+    #[error(
+        "expected RSA, EC, Ed25519, X25519, ML-KEM, ML-DSA, SLH-DSA, HSS or XMSS, found the algorithm {found}"
+    )]
     UnsupportedAlgorithm {
         /// Its name and object identifier.
         found: String,
@@ -287,6 +289,14 @@ pub enum KeyError {
     /// A coefficient of an encapsulation key is not below the modulus. FIPS 203 7.2.
     #[error("{algorithm}: expected a public key with coefficients below 3329, found a greater one")]
     EncapsulationKey { algorithm: &'static str },
+    /// A public key of HSS, XMSS or XMSS^MT with a wrong length or type.
+    #[error(transparent)]
+    Stateful(#[from] StatefulKeyError),
+    /// A private key of a stateful signature scheme, which changes with every signature. RFC 8554 section 9.2.
+    #[error(
+        "found a private key of {algorithm}, which each signature changes: signing with stateful keys is not offered, give the public key"
+    )]
+    StatefulPrivate { algorithm: &'static str },
     /// The key, or the requested half of it, cannot be exported.
     #[error("cannot export the {what}: {reason}")]
     NotExportable {

@@ -101,6 +101,11 @@ pub(crate) fn spki_of(parts: &KeyParts) -> Result<Option<Vec<u8>>, KeyError> {
             (AlgorithmId::SlhDsa(*set), public.to_vec())
         }
         KeyParts::SlhDsaPublic(set, public) => (AlgorithmId::SlhDsa(*set), public.clone()),
+        KeyParts::HssPublic(public) => (AlgorithmId::Hss, public.bytes().to_vec()),
+        KeyParts::XmssPublic(public) if public.set().is_layered() => {
+            (AlgorithmId::XmssMt, public.bytes().to_vec())
+        }
+        KeyParts::XmssPublic(public) => (AlgorithmId::Xmss, public.bytes().to_vec()),
         _ => return Ok(None),
     };
     let subject_public_key = BitStringRef::from_bytes(&bytes).map_err(not_encoded)?;

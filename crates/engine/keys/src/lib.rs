@@ -62,6 +62,7 @@ pub mod raw;
 #[cfg(feature = "key-files")]
 pub mod reference;
 pub mod rsa;
+mod stateful;
 pub mod text_file;
 #[cfg(feature = "threshold")]
 pub mod threshold;

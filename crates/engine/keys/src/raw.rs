@@ -2,7 +2,7 @@
 
 use oarlock_core::{Curve, Key, KeyParts, MlDsaSet, MlKemSet, SecretBytes, SlhDsaSet};
 
-use crate::{KeyError, ec, edwards, fingerprint, hash_based, lattice};
+use crate::{KeyError, ec, edwards, fingerprint, hash_based, lattice, stateful};
 
 /// The maximum length of a symmetric key in bytes.
 pub const MAX_SECRET_LEN: usize = u16::MAX as usize;
@@ -133,6 +133,30 @@ pub fn slh_dsa_seeds(set: SlhDsaSet, seeds: &[u8]) -> Result<Key, KeyError> {
 /// [`KeyError::Length`].
 pub fn slh_dsa_public(set: SlhDsaSet, public: &[u8]) -> Result<Key, KeyError> {
     fingerprint::local(hash_based::public(set, public)?)
+}
+
+/// Imports an HSS public key: the number of levels, and the public key of the highest tree. RFC 8554 section 6.1.
+///
+/// # Errors
+/// [`KeyError::Stateful`].
+pub fn hss_public(public: &[u8]) -> Result<Key, KeyError> {
+    fingerprint::local(stateful::hss(public)?)
+}
+
+/// Imports an XMSS public key: the identifier of its set, the root and SEED. RFC 8391 section 4.1.7.
+///
+/// # Errors
+/// [`KeyError::Stateful`].
+pub fn xmss_public(public: &[u8]) -> Result<Key, KeyError> {
+    fingerprint::local(stateful::xmss(public)?)
+}
+
+/// Imports an XMSS^MT public key, in the form of an XMSS key. RFC 8391 section 4.2.2.
+///
+/// # Errors
+/// [`KeyError::Stateful`].
+pub fn xmss_mt_public(public: &[u8]) -> Result<Key, KeyError> {
+    fingerprint::local(stateful::xmss_mt(public)?)
 }
 
 /// Imports a symmetric key of 1 to [`MAX_SECRET_LEN`] bytes. Two imports of the same bytes have different fingerprints.

@@ -53,6 +53,9 @@ fn parts(algorithm: AlgorithmId, private: &[u8], public: Option<&[u8]>) -> Resul
         AlgorithmId::MlKem(set) => lattice::pkcs8_private(set, private, public).map(KeyParts::MlKemPrivate),
         AlgorithmId::MlDsa(set) => lattice::pkcs8_private(set, private, public).map(KeyParts::MlDsaPrivate),
         AlgorithmId::SlhDsa(set) => hash_based::private(set, private, public),
+        AlgorithmId::Hss => Err(KeyError::StatefulPrivate { algorithm: "HSS" }),
+        AlgorithmId::Xmss => Err(KeyError::StatefulPrivate { algorithm: "XMSS" }),
+        AlgorithmId::XmssMt => Err(KeyError::StatefulPrivate { algorithm: "XMSS^MT" }),
     }
 }
 

@@ -9,6 +9,7 @@
 //! | `rsa` | relations between the numbers of RSA keys |
 //! | `curves` | EC, Ed25519 and X25519: published vectors, ranges and points |
 //! | `lattice` | ML-KEM and ML-DSA in every form, and wrong keys |
+//! | `stateful` | HSS and XMSS: public keys, and private keys that are refused |
 //! | `refuse` | inputs that are refused, and their errors |
 //! | `robust` | truncated and corrupted files |
 //! | `threshold` | shares of RSA keys; with the feature `threshold` |
@@ -25,6 +26,7 @@ mod reference;
 mod refuse;
 mod robust;
 mod rsa;
+mod stateful;
 mod support;
 #[cfg(feature = "threshold")]
 mod threshold;
