@@ -82,7 +82,9 @@ struct EnginePair<'e> {
 impl EnginePair<'_> {
     fn operations(&self, shape: Shape, dice: &mut SplitMix) -> Result<usize, String> {
         let count = match shape {
-            Shape::RsaPrivate { .. } | Shape::ModExp { .. } => SLOW_OPERATIONS,
+            Shape::RsaPrivate { .. } | Shape::ModExp { .. } | Shape::HssVerify | Shape::XmssVerify => {
+                SLOW_OPERATIONS
+            }
             Shape::SlhDsaKeygen { .. } | Shape::SlhDsaSign { .. } | Shape::SlhDsaVerify { .. } => {
                 LONG_OPERATIONS
             }
@@ -98,6 +100,7 @@ impl EnginePair<'_> {
                 self.signed_cases(shape, Shape::SlhDsaSign { set }, count, dice)?
             }
             Shape::MlKemDecaps { set } => self.encapsulated_cases(set, count, dice)?,
+            Shape::HssVerify | Shape::XmssVerify => known_cases(shape, count, dice)?,
             _ => unsigned_cases(shape, count, dice)?,
         };
         let jobs = OperationCase::operations(&inputs, shape).map_err(|error| error.to_string())?;
@@ -125,15 +128,7 @@ impl EnginePair<'_> {
         let signed = run_operations(self.referee, signing, &jobs, self.referee_size.max)?;
         for (random, result) in inputs.iter_mut().zip(signed) {
             random.set_signature(result.output, verifying);
-            let flipped = match dice.below(6) {
-                0 => &mut random.signature,
-                1 => &mut random.input,
-                _ => continue,
-            };
-            let at = dice.below(flipped.len());
-            if let Some(byte) = flipped.get_mut(at) {
-                *byte ^= 1 << dice.below(8);
-            }
+            flip_one_in_three(random, dice);
         }
         Ok(inputs)
     }
@@ -255,6 +250,35 @@ fn keys(shape: Shape, dice: &mut SplitMix) -> Result<Vec<Key>, String> {
         }
     };
     made.map_err(|error| error.to_string())
+}
+
+/// Flips a bit of one case in three, in signature or input.
+fn flip_one_in_three(case: &mut OperationCase, dice: &mut SplitMix) {
+    let flipped = match dice.below(6) {
+        0 => &mut case.signature,
+        1 => &mut case.input,
+        _ => return,
+    };
+    let at = dice.below(flipped.len());
+    if let Some(byte) = flipped.get_mut(at) {
+        *byte ^= 1 << dice.below(8);
+    }
+}
+
+/// Returns the samples of a scheme by which nobody here signs. One in three has a flipped bit.
+fn known_cases(shape: Shape, count: usize, dice: &mut SplitMix) -> Result<Vec<OperationCase>, String> {
+    let set = sample_operations(shape, count).map_err(|failure| failure.to_string())?;
+    let cases = set.iter().map(|operation| {
+        let signature = match operation.extra {
+            SecondInput::Signature(signature) => signature.to_vec(),
+            _ => Vec::new(),
+        };
+        let (key, input) = (operation.key.clone(), operation.input.to_vec());
+        let mut case = OperationCase { key, input, signature, nonce: [0; 32] };
+        flip_one_in_three(&mut case, dice);
+        case
+    });
+    Ok(cases.collect())
 }
 
 /// Combines keys with random inputs. One RSA integer in eight may be above the modulus, and one peer of

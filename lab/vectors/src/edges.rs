@@ -218,7 +218,7 @@ fn inputs(shape: Shape, key: &Key) -> Vec<Vec<u8>> {
         (Shape::X25519, _) => x25519_points(),
         (Shape::Ecdh { curve }, _) => peers(curve),
         (Shape::MlKemKeygen { .. } | Shape::SlhDsaKeygen { .. }, _) => vec![Vec::new()],
-        (Shape::SlhDsaSign { .. } | Shape::SlhDsaVerify { .. }, _) => {
+        (Shape::SlhDsaSign { .. } | Shape::SlhDsaVerify { .. } | Shape::HssVerify | Shape::XmssVerify, _) => {
             MESSAGE_LENGTHS.map(|len| vec![0x5A; len]).into()
         }
         (

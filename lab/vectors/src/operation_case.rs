@@ -28,6 +28,7 @@ impl OperationCase {
             Shape::EcdsaSign { .. } | Shape::MlDsaSign { .. } | Shape::SlhDsaSign { .. } => {
                 SecondInput::NonceInput(NonceInput::Hedged(&self.nonce))
             }
+            Shape::HssVerify | Shape::XmssVerify => SecondInput::Signature(&self.signature),
             _ if shape.signature_len().is_some() => SecondInput::Signature(&self.signature),
             _ => SecondInput::None,
         };

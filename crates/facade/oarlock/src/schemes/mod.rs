@@ -66,6 +66,8 @@ pub fn shape_of(job: &Job<'_>) -> Result<Shape, JobError> {
         Scheme::MlDsaVerify { set, .. } => ml_dsa_public_shape(job, set),
         Scheme::SlhDsaSign { set, .. } => local(job, KeyKind::SlhDsaPrivate(set), Shape::SlhDsaSign { set }),
         Scheme::SlhDsaVerify { set, .. } => slh_dsa_public_shape(job, set),
+        Scheme::HssVerify if job.key.hss_public().is_some() => Ok(Shape::HssVerify),
+        Scheme::XmssVerify if job.key.xmss_public().is_some() => Ok(Shape::XmssVerify),
         _ => Err(wrong_key(job)),
     }
 }
@@ -143,6 +145,10 @@ pub fn prepare(
             hash_based::lower_sign(job, pre_hash, nonce, set, random)
         }
         Scheme::SlhDsaVerify { pre_hash, .. } => hash_based::lower_verify(job, pre_hash, set),
+        Scheme::HssVerify | Scheme::XmssVerify => {
+            let signature = SecondInput::Signature(job.second);
+            push(job.key, job.message()?, signature, FinishStep::Verified, set)
+        }
         _ => Err(JobError::Unsupported { wanted: job.scheme.to_string() }),
     }
 }

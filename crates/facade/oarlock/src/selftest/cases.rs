@@ -48,6 +48,8 @@ pub(super) fn cases(shape: Shape) -> Result<Vec<KnownOperation>, SelfTestFailure
         Shape::MlDsaVerify { set } => lattice::ml_dsa_verify(set)?,
         Shape::SlhDsaKeygen { set } => hash_based::keygen(set)?,
         Shape::SlhDsaVerify { set } => hash_based::verify(set)?,
+        Shape::HssVerify => hash_based::stateful("hss", raw::hss_public)?,
+        Shape::XmssVerify => hash_based::stateful("xmss", raw::xmss_public)?,
         _ => return Err(SelfTestFailure::NoVectors { shape }),
     }
     .into_iter()

@@ -1,4 +1,4 @@
-//! The known answers of SLH-DSA, and workloads to time engines with.
+//! The known answers of SLH-DSA, HSS and XMSS, and workloads to time engines with.
 //!
 //! A signature takes up to a second, so that no signature is a known answer, and only some sets have known answers:
 //! [`proved_shape`] names the one that stands for another. Key generation goes through PRF, chains of F, T and H of the
@@ -8,7 +8,8 @@
 
 use oarlock_core::{Key, KeyParts, NonceInput, OperationSet, SecondInput, Shape, SlhDsaSet, Status};
 use oarlock_engine_kit::slh_dsa::{PortableSteps, encoded_message, sign};
-use oarlock_keys::raw;
+use oarlock_engine_kit::stateful::KNOWN_SIGNATURES;
+use oarlock_keys::{KeyError, raw};
 
 use super::{KnownOperation, KnownResult};
 use crate::selftest::SelfTestFailure;
@@ -57,6 +58,23 @@ pub(super) fn verify(set: SlhDsaSet) -> Result<Vec<KnownOperation>, SelfTestFail
         cases.push(KnownOperation::signed(&key, message.clone(), signature.clone(), Status::Done));
         cases.push(KnownOperation::signed(&key, message, changed, Status::Rejected));
         cases.push(KnownOperation::signed(&key, other, signature, Status::Rejected));
+    }
+    Ok(cases)
+}
+
+/// A signature of HSS or XMSS for each hash function; and the same with a change at its end.
+pub(super) fn stateful(
+    scheme: &str,
+    import: fn(&[u8]) -> Result<Key, KeyError>,
+) -> Result<Vec<KnownOperation>, SelfTestFailure> {
+    let mut cases = Vec::new();
+    for words in tagged(KNOWN_SIGNATURES, scheme) {
+        let key = import(&bytes(&words, 0)?).map_err(bad_key)?;
+        let (message, signature) = (bytes(&words, 1)?, bytes(&words, 2)?);
+        let mut changed = signature.clone();
+        changed.iter_mut().next_back().into_iter().for_each(|last| *last ^= 1);
+        cases.push(KnownOperation::signed(&key, message.clone(), signature, Status::Done));
+        cases.push(KnownOperation::signed(&key, message, changed, Status::Rejected));
     }
     Ok(cases)
 }
