@@ -78,6 +78,8 @@ impl WireScheme {
                 WireSchemeKind::SlhDsaSign { pre_hash: slh_dsa_digest(message)?, nonce: nonce_rule(message) }
             }
             Kind::SlhDsaVerify => WireSchemeKind::SlhDsaVerify { pre_hash: slh_dsa_digest(message)? },
+            Kind::HssVerify => WireSchemeKind::Whole(Scheme::HssVerify),
+            Kind::XmssVerify => WireSchemeKind::Whole(Scheme::XmssVerify),
         };
         let read = Self { family, takes_digest: message.takes_digest };
         // The rules for digests are the same for all keys.
@@ -197,6 +199,8 @@ pub fn write(scheme: Scheme) -> Result<proto::Scheme, WireError> {
             (Kind::SlhDsaSign, pre_hash, None)
         }
         Scheme::SlhDsaVerify { pre_hash, .. } => (Kind::SlhDsaVerify, pre_hash, None),
+        Scheme::HssVerify => (Kind::HssVerify, None, None),
+        Scheme::XmssVerify => (Kind::XmssVerify, None, None),
         // The enum may grow before the protocol does.
         other => return Err(unknown_name("scheme", &other)),
     };

@@ -74,6 +74,9 @@ fn the_key_says_the_parameter_set_of_a_scheme() {
             }
         }
     }
+    for scheme in [Scheme::HssVerify, Scheme::XmssVerify] {
+        assert_eq!(read(scheme).with(KeyKind::Ed25519Public), scheme);
+    }
     for pre_hash in [None].into_iter().chain(DigestAlg::PRE_HASH.map(Some)) {
         for set in SlhDsaSet::ALL {
             let verify = Scheme::SlhDsaVerify { set, pre_hash };

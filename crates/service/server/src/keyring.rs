@@ -259,6 +259,8 @@ fn kind_name(kind: KeyKind) -> String {
         KeyKind::MlDsaPublic(set) => format!("{set}-public"),
         KeyKind::SlhDsaPrivate(set) => set.to_string(),
         KeyKind::SlhDsaPublic(set) => format!("{set}-public"),
+        KeyKind::HssPublic(set) => format!("{set}-public"),
+        KeyKind::XmssPublic(set) => format!("{set}-public"),
         _ => "secret".into(),
     }
 }

@@ -31,6 +31,7 @@ pub(crate) fn nearest_names(pattern: &Pattern) -> Vec<String> {
 pub(crate) fn schemes() -> Vec<Scheme> {
     let mut schemes =
         vec![Scheme::RsaPkcs1Decrypt, Scheme::Ed25519Sign, Scheme::Ed25519Verify, Scheme::X25519];
+    schemes.extend([Scheme::HssVerify, Scheme::XmssVerify]);
     schemes.extend(Curve::ALL.map(|curve| Scheme::Ecdh { curve }));
     for digest in DigestAlg::RSA_AND_ECDSA {
         let (mgf, encoding) = (digest, EcdsaEncoding::Der);

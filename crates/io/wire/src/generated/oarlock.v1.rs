@@ -312,6 +312,10 @@ pub mod scheme {
         /// SLH-DSA with the parameter set of the key, over the message or over a digest of it. FIPS 205.
         SlhDsaSign = 17,
         SlhDsaVerify = 18,
+        /// HSS, which includes LMS. RFC 8554.
+        HssVerify = 19,
+        /// XMSS or XMSS^MT, as the key says. RFC 8391.
+        XmssVerify = 20,
     }
     impl Kind {
         /// String value of the enum field names used in the ProtoBuf definition.
@@ -339,6 +343,8 @@ pub mod scheme {
                 Self::MlKemDecaps => "ML_KEM_DECAPS",
                 Self::SlhDsaSign => "SLH_DSA_SIGN",
                 Self::SlhDsaVerify => "SLH_DSA_VERIFY",
+                Self::HssVerify => "HSS_VERIFY",
+                Self::XmssVerify => "XMSS_VERIFY",
             }
         }
         /// Creates an enum from field names used in the ProtoBuf definition.
@@ -363,6 +369,8 @@ pub mod scheme {
                 "ML_KEM_DECAPS" => Some(Self::MlKemDecaps),
                 "SLH_DSA_SIGN" => Some(Self::SlhDsaSign),
                 "SLH_DSA_VERIFY" => Some(Self::SlhDsaVerify),
+                "HSS_VERIFY" => Some(Self::HssVerify),
+                "XMSS_VERIFY" => Some(Self::XmssVerify),
                 _ => None,
             }
         }

@@ -1,12 +1,13 @@
-//! Tests of ML-KEM, ML-DSA and SLH-DSA: single calls, batches, grants, and key files of every form.
+//! Tests of ML-KEM, ML-DSA, SLH-DSA, HSS and XMSS: single calls, batches, grants, and key files of every form.
 
 use bytes::Bytes;
-use oarlock::keys::{export, generate, import};
+use oarlock::keys::{export, generate, import, raw};
 use oarlock::{
     Curve, DigestAlg, Input, Job, JobError, Key, MlDsaSet, MlDsaVariant, MlKemSet, NonceRule, Scheme,
     SlhDsaSet,
 };
 use oarlock_engine_kit::lattice::{ml_dsa, ml_kem};
+use oarlock_engine_kit::stateful::KNOWN_SIGNATURES;
 use oarlock_server::config::GrantConfig;
 use oarlock_wire::ServerLink;
 use oarlock_wire::proto::cryptoserver_client::CryptoserverClient;
@@ -222,6 +223,32 @@ async fn signs_and_verifies_slh_dsa_with_and_without_a_digest() {
     let refused = client.sign(request).await.unwrap_err();
     assert_eq!(refused.code(), Code::InvalidArgument);
     assert!(refused.message().contains("ml_dsa_variant"), "{}", refused.message());
+}
+
+#[tokio::test]
+async fn verifies_hss_and_xmss_under_public_keys() {
+    let (_server, mut client) = server_with(&["*"]).await;
+    let bytes = |text: &str| -> Vec<u8> {
+        (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).unwrap()).collect()
+    };
+    for line in KNOWN_SIGNATURES.lines() {
+        let words: Vec<&str> = line.split(' ').collect();
+        let [public, message, signature] = [1, 2, 3].map(|at| bytes(words[at]));
+        let (key, scheme) = match words[0] {
+            "hss" => (raw::hss_public(&public).unwrap(), Scheme::HssVerify),
+            _ => (raw::xmss_public(&public).unwrap(), Scheme::XmssVerify),
+        };
+        for (message, is_valid) in [(message, true), (b"another".to_vec(), false)] {
+            let request = VerifyRequest {
+                key: Some(verify_request::Key::PublicKey(export::spki_der(&key).unwrap().into())),
+                scheme: Some(oarlock_wire::scheme::write(scheme).unwrap()),
+                input: Some(verify_request::Input::Message(message.into())),
+                signature: signature.clone().into(),
+                context: Bytes::new(),
+            };
+            assert_eq!(client.verify(request).await.unwrap().into_inner().is_valid, is_valid, "{scheme}");
+        }
+    }
 }
 
 #[tokio::test]
