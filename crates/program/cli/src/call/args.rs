@@ -183,7 +183,7 @@ pub(super) struct CallSignArgs {
 pub(super) struct CallVerifyArgs {
     #[command(flatten)]
     pub(super) key: CallKeyArgs,
-    /// Scheme, as with sign
+    /// Scheme, as with sign; and hss, xmss
     #[arg(long)]
     pub(super) scheme: Option<String>,
     #[command(flatten)]

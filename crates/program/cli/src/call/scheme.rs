@@ -15,9 +15,11 @@ enum SchemeFamily {
     Ed25519,
     MlDsa(MlDsaVariant),
     SlhDsa(Option<DigestAlg>),
+    Hss,
+    Xmss,
 }
 
-const EXPECTED: &str = "rsa-pkcs1-DIGEST, rsa-pss-DIGEST, ecdsa-DIGEST, ecdsa-DIGEST-fixed, ed25519, ml-dsa, mu-ml-dsa or slh-dsa, with sha1, sha224, sha256, sha384 or sha512";
+const EXPECTED: &str = "rsa-pkcs1-DIGEST, rsa-pss-DIGEST, ecdsa-DIGEST, ecdsa-DIGEST-fixed, ed25519, ml-dsa, mu-ml-dsa, slh-dsa, hss or xmss, with sha1, sha224, sha256, sha384 or sha512";
 
 /// The scheme as the user states it.
 #[derive(Clone, Copy, Debug)]
@@ -58,6 +60,7 @@ pub(super) fn sign(chosen: ChosenScheme<'_>, key: KeyKind) -> Result<Scheme, Cal
         SchemeFamily::SlhDsa(pre_hash) => {
             Scheme::SlhDsaSign { set: slh_dsa_set(key), pre_hash, nonce: NonceRule::Hedged }
         }
+        SchemeFamily::Hss | SchemeFamily::Xmss => return Err(CallError::Usage(STATEFUL)),
     })
 }
 
@@ -70,6 +73,8 @@ pub(super) fn verify(chosen: ChosenScheme<'_>, key: KeyKind) -> Result<Scheme, C
         SchemeFamily::Ed25519 => Scheme::Ed25519Verify,
         SchemeFamily::MlDsa(variant) => Scheme::MlDsaVerify { set: ml_dsa_set(key), variant },
         SchemeFamily::SlhDsa(pre_hash) => Scheme::SlhDsaVerify { set: slh_dsa_set(key), pre_hash },
+        SchemeFamily::Hss => Scheme::HssVerify,
+        SchemeFamily::Xmss => Scheme::XmssVerify,
     })
 }
 
@@ -169,6 +174,8 @@ fn family(chosen: ChosenScheme<'_>, key: KeyKind) -> Result<SchemeFamily, CallEr
         KeyKind::SlhDsaPrivate(_) | KeyKind::SlhDsaPublic(_) => {
             (matches!(family, SchemeFamily::SlhDsa(_)), "slh-dsa or --pre-hash DIGEST")
         }
+        KeyKind::HssPublic(_) => (family == SchemeFamily::Hss, "hss"),
+        KeyKind::XmssPublic(_) => (family == SchemeFamily::Xmss, "xmss"),
         _ => return Err(CallError::Usage(NO_SIGNER)),
     };
     if fits {
@@ -186,6 +193,10 @@ fn parse(name: &str) -> Result<SchemeFamily, CallError> {
         Some(SchemeFamily::MlDsa(MlDsaVariant::ExternalMu))
     } else if name == "slh-dsa" {
         Some(SchemeFamily::SlhDsa(None))
+    } else if name == "hss" {
+        Some(SchemeFamily::Hss)
+    } else if name == "xmss" {
+        Some(SchemeFamily::Xmss)
     } else if let Some(name) = name.strip_prefix("rsa-pkcs1-") {
         digest(name).map(SchemeFamily::Pkcs1)
     } else if let Some(name) = name.strip_prefix("rsa-pss-") {
@@ -214,11 +225,15 @@ fn suitable(key: KeyKind) -> Result<SchemeFamily, CallError> {
         KeyKind::Ed25519Private | KeyKind::Ed25519Public => SchemeFamily::Ed25519,
         KeyKind::MlDsaPrivate(_) | KeyKind::MlDsaPublic(_) => SchemeFamily::MlDsa(MlDsaVariant::Pure),
         KeyKind::SlhDsaPrivate(_) | KeyKind::SlhDsaPublic(_) => SchemeFamily::SlhDsa(None),
+        KeyKind::HssPublic(_) => SchemeFamily::Hss,
+        KeyKind::XmssPublic(_) => SchemeFamily::Xmss,
         _ => return Err(CallError::Usage(NO_SIGNER)),
     })
 }
 
 const NO_SIGNER: &str = "expected a key that signs: RSA, EC, Ed25519, ML-DSA or SLH-DSA";
+
+const STATEFUL: &str = "signing with stateful keys is not offered: a key of HSS or XMSS only verifies";
 
 /// Returns HashML-DSA or HashSLH-DSA with a digest.
 fn pre_hash(name: &str, key: KeyKind) -> Result<SchemeFamily, CallError> {
@@ -308,6 +323,18 @@ mod tests {
                 .to_string()
                 .contains("the key is ml-dsa-87: expected an ML-KEM key")
         );
+    }
+
+    #[test]
+    fn stateful_keys_verify_and_do_not_sign() {
+        let key = [&[0, 0, 0, 1, 0, 0, 0, 5, 0, 0, 0, 4][..], &[7; 48]].concat();
+        let key = KeyKind::HssPublic(oarlock::HssPublicKey::parse(&key).unwrap().set());
+        for chosen in [ChosenScheme::Suitable, ChosenScheme::Named("hss")] {
+            assert_eq!(verify(chosen, key).unwrap(), Scheme::HssVerify);
+            assert!(sign(chosen, key).unwrap_err().to_string().contains("only verifies"));
+        }
+        let error = verify(ChosenScheme::Named("xmss"), key).unwrap_err().to_string();
+        assert!(error.ends_with("the key is hss-1-sha256-h5-w8: expected hss"), "{error}");
     }
 
     #[test]

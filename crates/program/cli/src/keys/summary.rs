@@ -137,6 +137,8 @@ pub(super) fn is_public(key: &Key) -> bool {
             | KeyKind::MlKemPublic(_)
             | KeyKind::MlDsaPublic(_)
             | KeyKind::SlhDsaPublic(_)
+            | KeyKind::HssPublic(_)
+            | KeyKind::XmssPublic(_)
     )
 }
 
@@ -164,6 +166,8 @@ pub(crate) fn kind(kind: KeyKind) -> String {
         KeyKind::MlKemPrivate(set) | KeyKind::MlKemPublic(set) => set.to_string(),
         KeyKind::MlDsaPrivate(set) | KeyKind::MlDsaPublic(set) => set.to_string(),
         KeyKind::SlhDsaPrivate(set) | KeyKind::SlhDsaPublic(set) => set.to_string(),
+        KeyKind::HssPublic(set) => set.to_string(),
+        KeyKind::XmssPublic(set) => set.to_string(),
         other => format!("{other:?}"),
     }
 }

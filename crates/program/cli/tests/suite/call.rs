@@ -7,6 +7,10 @@ use std::process::Output;
 
 use crate::program::{code, stderr};
 use crate::served::Served;
+use oarlock::Shape;
+use oarlock::engine_api::SecondInput;
+use oarlock::engine_api::selftest::sample_operations;
+use oarlock::keys::export;
 use oarlock_server::development::Development;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -233,6 +237,30 @@ fn slh_dsa_signs_with_contexts_and_digests() {
     assert_eq!(json["scheme"], "hash-shake256-slh-dsa-sha2-128f-sign");
     assert_eq!(json["hex"].as_str().unwrap().len(), 2 * 17_088);
     folder.refused("sign --key slh-dsa-sha2-128f --scheme ml-dsa --in @message", 2, "slh-dsa");
+}
+
+#[test]
+fn public_keys_of_hss_and_xmss_only_verify() {
+    let folder = CallFolder::new();
+    for (shape, scheme) in [(Shape::HssVerify, "hss"), (Shape::XmssVerify, "xmss")] {
+        let known = sample_operations(shape, 1).unwrap();
+        let operation = known.get(0).unwrap();
+        let SecondInput::Signature(signature) = operation.extra else { panic!("{scheme}") };
+        fs::write(folder.path("public.pem"), export::spki_pem(operation.key).unwrap()).unwrap();
+        fs::write(folder.path("message"), operation.input).unwrap();
+        fs::write(folder.path("other"), "other").unwrap();
+        fs::write(folder.path("signature"), signature).unwrap();
+        for option in [String::new(), format!(" --scheme {scheme}")] {
+            let verify =
+                |input| format!("verify --own-key @public.pem{option} --in @{input} --signature @signature");
+            assert_eq!(folder.text(&verify("message")), "the signature is valid\n");
+            assert_eq!(code(&folder.call(&verify("other"))), 1);
+        }
+        let context = "verify --own-key @public.pem --context mail --in @message --signature @signature";
+        folder.refused(context, 2, "takes no context");
+        let shown = crate::program::oarlock(&["keys", "show", folder.path("public.pem").to_str().unwrap()]);
+        assert!(String::from_utf8_lossy(&shown.stdout).contains(&format!("{scheme}-")), "{shown:?}");
+    }
 }
 
 #[test]
