@@ -21,6 +21,7 @@ use crate::records::{self, RecordPart, RecordRef};
 use crate::rsa::{self, RsaLeaf};
 use crate::simd::{BlockSimd, Cpu, ShaSimd, ShortSimd, Simd, UnzipSimd};
 use crate::slh_dsa::{self, StepLeaf};
+use crate::stateful::{self, MessageLeaf};
 use crate::{aes, chacha, ml_dsa, ml_kem};
 
 /// Kernels of public-key operations.
@@ -147,11 +148,18 @@ impl<S: ShortSimd> OperationKernels for LatticeKernels<S> {
     }
 }
 
-/// SLH-DSA.
+/// SLH-DSA, HSS and XMSS.
 #[derive(Debug)]
 pub(crate) struct HashTreeKernels<L>(pub(crate) L);
 
-impl<L: StepLeaf> OperationKernels for HashTreeKernels<L> {
+impl<L: StepLeaf + MessageLeaf> HashTreeKernels<L> {
+    /// Returns the batch sizes of a shape, or None if it is not computed here.
+    pub(crate) fn offers(shape: Shape) -> Option<BatchSize> {
+        slh_dsa::offers::<L>(shape).or_else(|| stateful::offers(shape))
+    }
+}
+
+impl<L: StepLeaf + MessageLeaf> OperationKernels for HashTreeKernels<L> {
     fn run(
         &self,
         _tables: &VerifyTableCache,
@@ -159,7 +167,13 @@ impl<L: StepLeaf> OperationKernels for HashTreeKernels<L> {
         operations: &[Operation<'_>],
         out: &mut Outcomes,
     ) -> Result<(), EngineFault> {
-        let result = slh_dsa::run(self.0, shape, operations, out);
+        let result = match shape {
+            Shape::HssVerify | Shape::XmssVerify => {
+                stateful::run(self.0, shape, operations, out);
+                Ok(())
+            }
+            _ => slh_dsa::run(self.0, shape, operations, out),
+        };
         self.0.clear_registers();
         result
     }

@@ -21,7 +21,7 @@ use crate::simd::{ArmAesSimd, NeonSimd};
 use crate::simd::{BlockSimd, Cpu, Leaf, ShaSimd, ShortSimd, Simd, UnzipSimd};
 #[cfg(feature = "portable")]
 use crate::simd::{PortableFma, PortableSimd};
-use crate::slh_dsa::{self, LaneSteps, StreamSteps};
+use crate::slh_dsa::{LaneSteps, StreamSteps};
 use crate::{aes, chacha, des};
 
 /// Lists the rows of a family.
@@ -103,13 +103,13 @@ const fn lattices<S: ShortSimd>() -> LeafRow<dyn OperationKernels> {
 }
 
 const fn lane_trees<S: ShortSimd>() -> LeafRow<dyn OperationKernels> {
-    LeafRow::new(S::LEAF, slh_dsa::offers::<LaneSteps<S>>, || {
+    LeafRow::new(S::LEAF, HashTreeKernels::<LaneSteps<S>>::offers, || {
         Some(Box::new(HashTreeKernels(LaneSteps(S::detect()?))))
     })
 }
 
 const fn stream_trees<S: ShaSimd, L: ShortSimd>() -> LeafRow<dyn OperationKernels> {
-    LeafRow::new(S::LEAF, slh_dsa::offers::<StreamSteps<S, L>>, || {
+    LeafRow::new(S::LEAF, HashTreeKernels::<StreamSteps<S, L>>::offers, || {
         let (streams, lanes) = (S::detect()?, LaneSteps(L::detect()?));
         Some(Box::new(HashTreeKernels(StreamSteps { streams, lanes })))
     })
@@ -313,6 +313,8 @@ fn is_sha256(shape: Shape) -> bool {
         Shape::SlhDsaKeygen { set } | Shape::SlhDsaSign { set } | Shape::SlhDsaVerify { set } => {
             !set.is_shake()
         }
+        // Most of their signatures.
+        Shape::HssVerify | Shape::XmssVerify => true,
         _ => matches!(hash_of(shape), Some(DigestAlg::Sha224 | DigestAlg::Sha256)),
     }
 }

@@ -20,6 +20,7 @@
 //! | `ml_kem` | ML-KEM-768 and ML-KEM-1024 |
 //! | `ml_dsa` | ML-DSA: verifying and signing |
 //! | `slh_dsa` | SLH-DSA: its hash steps |
+//! | `stateful` | HSS and XMSS: the hash functions of their trees |
 //! | `hash` | SHA-1, SHA-2, SHA-3 and SHAKE of many messages side by side, HMAC |
 //! | `scratch` | memory that threads keep between runs |
 //! | `fault` | faults of the engine |
@@ -64,6 +65,7 @@ mod rsa;
 mod scratch;
 mod simd;
 mod slh_dsa;
+mod stateful;
 
 pub use engine::LaneEngine;
 pub use simd::Leaf;

@@ -10,6 +10,7 @@
 //! | `ml_kem` | ML-KEM beside the scalar engine: keys, damaged ciphertexts, every number of jobs |
 //! | `ml_dsa` | ML-DSA beside the scalar engine: keys, damaged signatures, every number of jobs |
 //! | `slh_dsa` | SLH-DSA beside the scalar engine: keys, signatures, damaged signatures, cancelled operations |
+//! | `stateful` | HSS and XMSS beside the scalar engine, on every leaf |
 //! | `gcm` | GCM: tag lengths, damaged records among good ones, slots |
 //! | `gcm_siv` | GCM-SIV: RFC 8452, and each length beside the scalar engine |
 //! | `published` | published vectors of every record shape |
@@ -30,3 +31,4 @@ mod published;
 mod records;
 mod rsa;
 mod slh_dsa;
+mod stateful;
