@@ -107,7 +107,7 @@ fn case(world: &World, shape: Shape, bytes: &mut Bytes<'_>) -> OperationCase {
         }
     }
     // Where signing was refused there is nothing of the right length.
-    case.signature.resize(shape.signature_len().unwrap_or(0), 0);
+    case.signature.resize(shape.signature_len().unwrap_or(case.signature.len()), 0);
     match how >> 2 & 3 {
         1 => bytes.overwrite(&mut case.signature),
         2 => bytes.flip(&mut case.signature),
