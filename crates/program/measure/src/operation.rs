@@ -42,6 +42,10 @@ pub enum NamedOperation {
     MlDsa { set: MlDsaSet, verb: OperationVerb },
     /// SLH-DSA over messages of 32 bytes, hedged.
     SlhDsa { set: SlhDsaSet, verb: OperationVerb },
+    /// Verification by HSS with one tree of height 5, digits of 4 bits, and SHA-256.
+    HssVerify,
+    /// Verification by XMSS-SHA2_10_256.
+    XmssVerify,
     /// One record of `len` bytes.
     Record { kind: RecordKind, len: usize },
 }
@@ -95,6 +99,8 @@ pub enum OperationError {
     NotPublicKey { found: String, expected: String },
     #[error("keys for {operation}: {error}")]
     Key { operation: String, error: KeyError },
+    #[error("no published signature for {operation}")]
+    Unpublished { operation: String },
     #[error("inputs for {operation}: {error}")]
     Job { operation: String, error: JobError },
 }
@@ -166,7 +172,8 @@ impl NamedOperation {
         let slh_dsa = SlhDsaSet::ALL.into_iter().flat_map(|set| {
             [OperationVerb::Sign, OperationVerb::Verify].map(|verb| Self::SlhDsa { set, verb })
         });
-        classical.chain(ml_kem).chain(ml_dsa).chain(slh_dsa).collect()
+        let stateful = [Self::HssVerify, Self::XmssVerify];
+        classical.chain(ml_kem).chain(ml_dsa).chain(slh_dsa).chain(stateful).collect()
     }
 
     /// True if the operation is measured without being named. Signatures of most sets of SLH-DSA take up to a second.
@@ -251,6 +258,8 @@ impl NamedOperation {
             Self::MlDsa { set, .. } => Shape::MlDsaVerify { set },
             Self::SlhDsa { set, verb: OperationVerb::Sign } => Shape::SlhDsaSign { set },
             Self::SlhDsa { set, .. } => Shape::SlhDsaVerify { set },
+            Self::HssVerify => Shape::HssVerify,
+            Self::XmssVerify => Shape::XmssVerify,
             Self::Record { kind, .. } => kind.shape(),
         }
     }
@@ -272,7 +281,7 @@ impl NamedOperation {
         match self {
             Self::Rsa { .. } => rsa_keys::PER_SIZE,
             _ if self.is_hot() => 8,
-            Self::SlhDsa { .. } => 1,
+            Self::SlhDsa { .. } | Self::HssVerify | Self::XmssVerify => 1,
             Self::Ecdsa { .. }
             | Self::Ed25519 { .. }
             | Self::X25519
@@ -348,6 +357,8 @@ impl fmt::Display for NamedOperation {
             Self::MlKem { set, verb } => write!(f, "{set}-{verb}"),
             Self::MlDsa { set, verb } => write!(f, "{set}-{verb}"),
             Self::SlhDsa { set, verb } => write!(f, "{set}-{verb}"),
+            Self::HssVerify => f.write_str("hss-sha256-h5-w4-verify"),
+            Self::XmssVerify => f.write_str("xmss-sha2-10-256-verify"),
             Self::Record { kind, len } => {
                 let family = RECORDS
                     .iter()
@@ -400,6 +411,7 @@ impl CommandError for OperationError {
     fn kind(&self) -> FailureKind {
         match self {
             Self::Unknown { .. } | Self::RecordLen { .. } | Self::NotPublicKey { .. } => FailureKind::Usage,
+            Self::Unpublished { .. } => FailureKind::Machine,
             Self::Key { error, .. } => error.kind(),
             Self::Job { error, .. } => error.kind(),
         }
@@ -426,7 +438,7 @@ mod tests {
     #[test]
     fn the_names_of_the_manual_are_known() {
         let names = "rsa1024-sign rsa4096-verify p256-sign p256-verify p256-verify-hot p384-verify-hot ed25519-sign \
-                     ed25519-verify-hot ml-kem-768-encaps ml-kem-1024-decaps ml-dsa-44-sign ml-dsa-87-verify-hot slh-dsa-sha2-128s-sign slh-dsa-shake-256f-verify x25519-derive p256-derive p384-derive des-cbc-40 tdes-cbc-40 aes128-cbc-48 aes128-gcm-40 sha1-20 sha224-64 \
+                     ed25519-verify-hot ml-kem-768-encaps ml-kem-1024-decaps ml-dsa-44-sign ml-dsa-87-verify-hot slh-dsa-sha2-128s-sign slh-dsa-shake-256f-verify hss-sha256-h5-w4-verify xmss-sha2-10-256-verify x25519-derive p256-derive p384-derive des-cbc-40 tdes-cbc-40 aes128-cbc-48 aes128-gcm-40 sha1-20 sha224-64 \
                      sha256-8192 des-mac-40 aes-cmac-48";
         for name in names.split_whitespace() {
             assert_eq!(name.parse::<NamedOperation>().unwrap().to_string(), name);

@@ -1,5 +1,7 @@
 //! Work for public-key operations: keys, inputs and signatures, owned, to be borrowed as jobs.
 
+use oarlock::engine_api::SecondInput;
+use oarlock::engine_api::selftest::sample_operations;
 use oarlock::keys::{KeyError, export, generate, import, raw};
 use oarlock::{
     Accelerator, Curve, DigestAlg, EcdsaEncoding, Input, Job, JobError, Key, MlDsaVariant, MlKemSet,
@@ -38,6 +40,9 @@ impl NamedOperation {
         keys: usize,
         count: usize,
     ) -> Result<PublicKeyWork, OperationError> {
+        if matches!(self, Self::HssVerify | Self::XmssVerify) {
+            return self.published_work(count);
+        }
         let signing = self.scheme(OperationVerb::Sign).ok_or_else(|| OperationError::not_public_key(self))?;
         let key_error = |error| OperationError::Key { operation: self.to_string(), error };
         let keys = self.make_keys(keys.max(1)).map_err(key_error)?;
@@ -54,6 +59,24 @@ impl NamedOperation {
         }
     }
 
+    /// Verifications of one published signature: nothing here signs with such keys.
+    fn published_work(self, count: usize) -> Result<PublicKeyWork, OperationError> {
+        let unpublished = || OperationError::Unpublished { operation: self.to_string() };
+        let samples = sample_operations(self.shape(), 1).map_err(|_| unpublished())?;
+        let sample = samples.iter().next().ok_or_else(unpublished)?;
+        let SecondInput::Signature(signature) = sample.extra else { return Err(unpublished()) };
+        let scheme = self.scheme(OperationVerb::Verify).ok_or_else(unpublished)?;
+        let times = |bytes| std::iter::repeat_n(bytes, count).collect();
+        Ok(PublicKeyWork {
+            operation: self,
+            keys: vec![sample.key.clone()],
+            key_of: vec![0; count],
+            inputs: times(sample.input),
+            signatures: times(signature),
+            scheme,
+        })
+    }
+
     /// Returns the use of the operation. Key agreements and encapsulations count as signatures: their result is output.
     fn verb(self) -> OperationVerb {
         match self {
@@ -62,6 +85,7 @@ impl NamedOperation {
             | Self::Ed25519 { verb }
             | Self::MlDsa { verb, .. }
             | Self::SlhDsa { verb, .. } => verb,
+            Self::HssVerify | Self::XmssVerify => OperationVerb::Verify,
             Self::X25519 | Self::Ecdh { .. } | Self::MlKem { .. } | Self::Record { .. } => {
                 OperationVerb::Sign
             }
@@ -93,6 +117,8 @@ impl NamedOperation {
                 Scheme::SlhDsaSign { set, pre_hash: None, nonce: NonceRule::Hedged }
             }
             (Self::SlhDsa { set, .. }, _) => Scheme::SlhDsaVerify { set, pre_hash: None },
+            (Self::HssVerify, _) => Scheme::HssVerify,
+            (Self::XmssVerify, _) => Scheme::XmssVerify,
             (Self::Record { .. }, _) => return None,
         })
     }
@@ -107,7 +133,8 @@ impl NamedOperation {
             Self::MlKem { set, .. } => times.map(|_| generate::ml_kem(set)).collect(),
             Self::MlDsa { set, .. } => times.map(|_| generate::ml_dsa(set)).collect(),
             Self::SlhDsa { set, .. } => times.map(|_| generate::slh_dsa(set)).collect(),
-            Self::Record { .. } => Ok(Vec::new()),
+            // Records have none, and the others published ones.
+            Self::HssVerify | Self::XmssVerify | Self::Record { .. } => Ok(Vec::new()),
         }
     }
 
@@ -212,12 +239,17 @@ impl PublicKeyWork {
             }
             _ => self.inputs.clone(),
         };
+        let extras = match algorithm {
+            // The signature of the only tree: libcrypto has LMS without the number of levels before it.
+            PeerAlgorithm::LmsVerify => self.signatures.iter().filter_map(|bytes| bytes.get(4..)).collect(),
+            _ => self.signatures.clone(),
+        };
         Ok(PeerTask {
             algorithm,
             keys: keys.map_err(|error| refused(error.to_string()))?,
             key_of: self.key_of.clone(),
             inputs,
-            extras: self.signatures.clone(),
+            extras,
         })
     }
 

@@ -147,6 +147,10 @@ impl AlgorithmContexts {
                 let keys = new_keys(library, "ML-DSA or SLH-DSA", public_keys(library, task))?;
                 Self::MessageVerify(keys.iter().map(MessageContext::verify).collect::<Result<_, _>>()?)
             }
+            PeerAlgorithm::LmsVerify => {
+                let keys = new_keys(library, "LMS", public_keys(library, task))?;
+                Self::MessageVerify(keys.iter().map(MessageContext::verify).collect::<Result<_, _>>()?)
+            }
             PeerAlgorithm::MlKemEncaps => {
                 let keys = new_keys(library, "ML-KEM", private_keys(library, task))?;
                 let contexts = keys.iter().map(PkeyContext::encapsulate).collect::<Result<_, _>>()?;
@@ -383,7 +387,8 @@ fn public_keys(library: &Libcrypto, task: &PeerTask) -> Result<Vec<PeerKey>, Pee
     task.keys.iter().map(|der| PeerKey::public(library, der)).collect()
 }
 
-/// Turns keys that a library does not know into an absence: OpenSSL has ML-KEM, ML-DSA and SLH-DSA from 3.5 on.
+/// Turns keys that a library does not know into an absence: OpenSSL has ML-KEM, ML-DSA and SLH-DSA from 3.5
+/// on, and LMS from 3.6 on.
 fn new_keys(
     library: &Libcrypto,
     algorithm: &'static str,

@@ -37,6 +37,8 @@ pub(crate) enum PeerAlgorithm {
     SlhDsaSign,
     /// The same, verified; keys SPKI, extras signatures.
     SlhDsaVerify,
+    /// LMS of whole messages; keys SPKI of HSS with one level, extras signatures.
+    LmsVerify,
     /// CBC encryption without padding; keys raw, extras IVs.
     Cbc(CbcCipher),
     /// AES in counter mode; keys of 16 or 32 bytes, extras first counter blocks.
@@ -106,6 +108,7 @@ impl PeerAlgorithm {
             ("ml", "dsa") => Self::MlDsaVerify,
             ("slh", "dsa") if name.ends_with("-sign") => Self::SlhDsaSign,
             ("slh", "dsa") => Self::SlhDsaVerify,
+            ("hss", _) => Self::LmsVerify,
             // The SSH form of ChaCha20-Poly1305 is not in libcrypto.
             ("chacha20", "poly1305") if second == Some("ssh") => return None,
             // Before the plain modes below, whose names begin in the same way.
@@ -151,6 +154,7 @@ impl PeerAlgorithm {
                 | Self::Ed25519Verify
                 | Self::MlDsaVerify
                 | Self::SlhDsaVerify
+                | Self::LmsVerify
                 | Self::Cbc(_)
                 | Self::Chain(..)
                 | Self::AesCtr
