@@ -7,9 +7,10 @@
 use oarlock_core::{
     AeadAlg, BlockCipher, CipherMode, Column, Curve, Direction, Engine, Fingerprint, InputSource, Jobs, Key,
     KeyParts, KeySource, LatticePrivate, LatticePrivateParts, MacAlg, ModExpParts, NonceInput, Operation,
-    Outcomes, OutputSink, Records, RsaPrivateParts, SecondInput, SecretBytes, Shape, Span, Status,
+    Outcomes, OutputSink, Records, RsaPrivateParts, SecondInput, SecretBytes, Shape, SlhDsaSet, Span, Status,
     X25519PrivateParts,
 };
+use oarlock_engine_kit::slh_dsa::{self, PortableSteps};
 use oarlock_keys::{KeyError, generate, import, raw};
 
 use crate::welch::SampleClass;
@@ -29,6 +30,7 @@ const LONG_RECORD_LEN: usize = 192;
 /// The number of secrets to draw from, because each is expensive to make.
 const POOL: usize = 256;
 const RSA_POOL: usize = 16;
+const SLH_DSA_POOL: usize = 32;
 
 /// Published keys. AWS-LC generates no keys of 1024 bits, and takes minutes for the others under Valgrind.
 const RSA_KEYS: [&str; 4] = [
@@ -147,9 +149,13 @@ impl Subject {
                 .iter_mut()
                 .for_each(|word: &mut [u8; 8]| *word = self.dice.next().to_ne_bytes());
             let (secret, hedge) = match class {
-                // The number of attempts to sign depends on the random bytes and the key. With fixed bytes it would
-                // be fixed, too.
-                SampleClass::Fixed if matches!(self.shape, Shape::MlDsaSign { .. }) => (&drawn[0], hedge),
+                // The attempts to sign with ML-DSA, and the lengths of the chains of SLH-DSA, depend on the random bytes
+                // and the key. With fixed bytes they would be fixed, too.
+                SampleClass::Fixed
+                    if matches!(self.shape, Shape::MlDsaSign { .. } | Shape::SlhDsaSign { .. }) =>
+                {
+                    (&drawn[0], hedge)
+                }
                 SampleClass::Fixed => (&drawn[0], drawn[0].hedge),
                 SampleClass::Random => (&drawn[1], hedge),
             };
@@ -166,6 +172,7 @@ impl Subject {
     pub fn full_batch(&mut self, class: SampleClass, engine: &dyn Engine) -> SecretBatch {
         let count = match engine.leaf(self.shape) {
             _ if self.shape.is_record() => RECORDS,
+            _ if self.shape.is_long() => 1,
             Some(leaf) => leaf.width.clamp(1, LANES),
             None => LANES,
         };
@@ -181,7 +188,7 @@ impl SecretBatch {
             return take(&Jobs::Records(self.shape, &[&records]));
         }
         let extra = |hedge| match self.shape {
-            Shape::EcdsaSign { .. } | Shape::MlDsaSign { .. } => {
+            Shape::EcdsaSign { .. } | Shape::MlDsaSign { .. } | Shape::SlhDsaSign { .. } => {
                 SecondInput::NonceInput(NonceInput::Hedged(hedge))
             }
             _ => SecondInput::None,
@@ -229,13 +236,13 @@ impl SecretBatch {
 
     /// Returns all secrets of the batch.
     pub fn secrets(&self) -> impl Iterator<Item = &[u8]> {
-        let parts = self.keys.iter().filter_map(Key::parts).flat_map(secret_parts).map(SecretBytes::expose);
+        let parts = self.keys.iter().filter_map(Key::parts).flat_map(secret_parts);
         parts.chain(self.hedges.iter().map(|hedge| &hedge[..]))
     }
 }
 
-fn secret_parts(parts: &KeyParts) -> Vec<&SecretBytes> {
-    match parts {
+fn secret_parts(parts: &KeyParts) -> Vec<&[u8]> {
+    let whole = match parts {
         KeyParts::RsaPrivate(RsaPrivateParts { d, p, q, dp, dq, qinv, .. }) => vec![d, p, q, dp, dq, qinv],
         KeyParts::ModExp(parts) => vec![&parts.exponent],
         KeyParts::EcPrivate(parts) => vec![&parts.scalar],
@@ -244,8 +251,11 @@ fn secret_parts(parts: &KeyParts) -> Vec<&SecretBytes> {
         KeyParts::Secret(secret) => vec![secret],
         KeyParts::MlKemPrivate(LatticePrivateParts { private, .. }) => vec![lattice_secret(private)],
         KeyParts::MlDsaPrivate(LatticePrivateParts { private, .. }) => vec![lattice_secret(private)],
+        // PK.seed and PK.root follow.
+        KeyParts::SlhDsaPrivate(set, private) => return vec![&private.expose()[..2 * set.n()]],
         _ => Vec::new(),
-    }
+    };
+    whole.into_iter().map(SecretBytes::expose).collect()
 }
 
 fn lattice_secret(private: &LatticePrivate) -> &SecretBytes {
@@ -273,7 +283,7 @@ fn kinds() -> Vec<(String, Shape)> {
                 | Shape::MlKemEncaps { .. }
                 | Shape::MlKemDecaps { .. }
                 | Shape::MlDsaSign { .. }
-        )
+        ) || is_short_slh_dsa(*shape)
     };
     let shortened = |shape| match shape {
         Shape::ModExp { bits: bits @ 1025.., .. } => Shape::ModExp { bits, exponent_bits: EXPONENT_BITS },
@@ -289,6 +299,14 @@ fn kinds() -> Vec<(String, Shape)> {
     ];
     let long = long.into_iter().map(|shape| (format!("{shape}{LONG}"), shape));
     usual.chain(long).chain([("x25519-base".into(), Shape::X25519)]).collect()
+}
+
+/// True for fast signing with SLH-DSA. The sets with small signatures take the same steps, for twenty times as long.
+fn is_short_slh_dsa(shape: Shape) -> bool {
+    match shape {
+        Shape::SlhDsaKeygen { set } | Shape::SlhDsaSign { set } => set.layers() > 8,
+        _ => false,
+    }
 }
 
 /// Returns the same shape. Valgrind takes parameter sets for uninitialised where the compiler makes several of one
@@ -344,6 +362,7 @@ fn make(shape: Shape, pool: usize) -> Result<(SecretCase, Vec<SecretCase>), KeyE
         Shape::MlKemEncaps { set } => lattice::ml_kem_public(set, pool)?,
         Shape::MlKemDecaps { set } => lattice::ml_kem(set, pool)?,
         Shape::MlDsaSign { set } => lattice::ml_dsa(set, pool)?,
+        Shape::SlhDsaKeygen { set } | Shape::SlhDsaSign { set } => slh_dsa(set, pool)?,
         Shape::Ed25519Sign => several(generate::ed25519, pool + 1).collect::<Result<_, _>>()?,
         _ => match record_key_len(shape) {
             Some(len) => symmetric(len, pool),
@@ -354,6 +373,21 @@ fn make(shape: Shape, pool: usize) -> Result<(SecretCase, Vec<SecretCase>), KeyE
     let fixed = secrets.next().ok_or(NOT_MADE)?;
     let random: Vec<SecretCase> = secrets.collect();
     Ok((fixed.clone(), if random.is_empty() { vec![fixed] } else { random }))
+}
+
+/// Makes keys with the same PK.seed. The secret seeds of the first are zero.
+fn slh_dsa(set: SlhDsaSet, pool: usize) -> Result<Vec<KeyParts>, KeyError> {
+    let n = set.n();
+    let mut dice = TestRandom::new(0x51BD);
+    let key = |index: usize| {
+        let mut private = if index == 0 { vec![0; 2 * n] } else { dice.bytes(2 * n) };
+        private.extend(vec![0x5E; n]);
+        let steps = PortableSteps::new(set, [&private[2 * n..]]);
+        let root = slh_dsa::root(&steps, set, &private[..n], &|| false).map_err(|_| NOT_MADE)?;
+        private.extend(root);
+        Ok(KeyParts::SlhDsaPrivate(set, SecretBytes::new(private)))
+    };
+    (0..=pool.min(SLH_DSA_POOL)).map(key).collect()
 }
 
 fn parts(key: &Key) -> Result<KeyParts, KeyError> {

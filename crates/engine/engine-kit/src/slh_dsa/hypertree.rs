@@ -42,6 +42,8 @@ pub(super) fn sign(
     };
     tree::reduce(steps, n, &mut nodes, height, node, copy_neighbours);
     let roots = &nodes[..set.layers() * n];
+    steps.publish(fors_key);
+    steps.publish(roots);
     // Each layer signs the root of the layer below, the lowest the FORS key.
     let (below_top, top) = roots.split_at(roots.len() - n);
     let signed = fors_key.chunks_exact(n).chain(below_top.chunks_exact(n));

@@ -108,6 +108,7 @@ pub fn sign(
     let (prf_key, public) = rest.split_at(n);
     let (randomizer, rest) = signature.split_at_mut(n);
     message::randomizer(set, prf_key, opt_rand, message, randomizer);
+    steps.publish(randomizer);
     let digest = DigestIndices::new(set, randomizer, public, message);
     let (fors, layers) = rest.split_at_mut(fors::signature_len(set));
     let fors_key = fors::sign(steps, set, seed, &digest, fors, is_cancelled)?;

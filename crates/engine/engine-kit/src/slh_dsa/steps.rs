@@ -4,7 +4,7 @@ use super::Address;
 
 /// The hash steps of SLH-DSA under one or more public seeds PK.seed, for one parameter set.
 ///
-/// An engine of lanes implements these two functions and calls [`root`](super::root), [`sign`](super::sign) and
+/// An engine of lanes implements the first two functions and calls [`root`](super::root), [`sign`](super::sign) and
 /// [`verify`](super::verify). Everything else is the same for all engines.
 ///
 /// All values have n bytes and lie one behind the other. The items of one call are independent of each other, and may
@@ -30,6 +30,10 @@ pub trait HashSteps {
     /// Computes one node of several children for each address: H of two values, or T of more. `children` has the same
     /// number of values for each node.
     fn nodes(&self, addresses: &[Address], children: &[u8], nodes: &mut [u8]);
+
+    /// Is told of values that are public from here on, although they were computed from secrets: R, a FORS public key,
+    /// roots. A check for leaks must know them; other implementations ignore them.
+    fn publish(&self, _values: &[u8]) {}
 }
 
 /// A chain, or a part of one.

@@ -179,6 +179,11 @@ impl<L: StepLeaf> HashSteps for SetSteps<L> {
             PublicSeeds::Shake(seeds) => self.leaf.shake_nodes(seeds, addresses, children, nodes),
         }
     }
+
+    #[cfg(all(feature = "leak-check", target_arch = "x86_64"))]
+    fn publish(&self, values: &[u8]) {
+        crate::simd::leak_check::reveal(values);
+    }
 }
 
 /// Returns the batch sizes of a shape, or None if it is not computed here.
