@@ -154,7 +154,7 @@ fn reports_test_mode_even_if_the_body_was_changed() {
     let records = fs::read_to_string(folder.path("records")).unwrap();
     folder.write("records", &records.replace("v=DKIM1; k=", "v=DKIM1; t=y; k="));
     let signed = folder.sign(&[&folder.write("mail", MAIL)]);
-    let changed = String::from_utf8(signed.stdout).unwrap().replace("How", "Where");
+    let changed = String::from_utf8(signed.stdout).unwrap().replace("How  are", "Where  are");
     let found = folder.verify(&[&folder.write("changed", &changed)]);
     assert_eq!((code(&found), results(&found)), (1, vec!["fail".to_owned(); 2]));
     for (line, bits) in lines(&found).iter().zip([2048, 256]) {
@@ -434,7 +434,7 @@ fn opendkim_verifies_our_signatures() {
     let key = format!("s1={}", folder.path("s1"));
     let signed = oarlock(&["dkim", "sign", "--domain", "example.com", "--key", &key, &mail]);
     let text = String::from_utf8(signed.stdout).unwrap();
-    for (mail, is_good) in [(text.clone(), true), (text.replace("How", "Who"), false)] {
+    for (mail, is_good) in [(text.clone(), true), (text.replace("How  are", "Who  are"), false)] {
         let path = folder.write("signed", &mail);
         let Some(found) = peer("/usr/sbin/opendkim", &["-x", &settings, "-v", "-v", "-t", &path], b"") else {
             return;
