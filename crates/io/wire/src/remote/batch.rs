@@ -8,7 +8,6 @@ use oarlock::{Job, JobError};
 
 use super::RemoteInner;
 use super::names::ServerSet;
-use super::rank::servers_by_rank;
 use super::server::{JobAnswer, RemoteServer};
 use crate::check::{AnswerCheck, is_deterministic};
 
@@ -68,7 +67,7 @@ impl<'i> AgreementBatch<'i> {
             }
             let mut asked = Vec::new();
             while let Some(missing_answers) = self.missing_answers(agreement) {
-                let mut chosen = servers_by_rank(&self.servers, &asked, self.open().len());
+                let mut chosen = self.inner.ranked(&self.servers, &asked, self.open().len());
                 if chosen.is_empty() {
                     break;
                 }

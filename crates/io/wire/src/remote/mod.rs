@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use futures_util::future::join_all;
@@ -87,6 +87,8 @@ pub struct RemoteHolder(Arc<RemoteInner>);
 struct RemoteInner {
     config: RemoteConfig,
     servers: Arc<ServerList>,
+    /// The number of choices among the servers.
+    turn: AtomicUsize,
     /// The accelerator that verifies answers.
     checker: Accelerator,
     /// The runtime; `None` while this is being dropped.
@@ -167,7 +169,13 @@ impl RemoteHolder {
         let servers = Arc::new(ServerList::new(&config));
         // Ends with the runtime.
         runtime.spawn(Arc::clone(&servers).watch());
-        Ok(Self(Arc::new(RemoteInner { config, servers, checker, runtime: Some(runtime) })))
+        Ok(Self(Arc::new(RemoteInner {
+            config,
+            servers,
+            turn: AtomicUsize::new(0),
+            checker,
+            runtime: Some(runtime),
+        })))
     }
 
     /// Returns a resident key of the servers as a held key with its public half. Blocks until a server has described
@@ -213,6 +221,11 @@ impl RemoteHolder {
 }
 
 impl RemoteInner {
+    /// Returns the indices of the servers to ask, the best first.
+    fn ranked(&self, servers: &[Arc<RemoteServer>], asked: &[usize], operations: usize) -> Vec<usize> {
+        servers_by_rank(servers, asked, operations, self.turn.fetch_add(1, Ordering::Relaxed))
+    }
+
     /// Performs jobs. Jobs under threshold keys are grouped by key and need several servers.
     async fn perform(&self, jobs: OwnedJobs, done: Completion) {
         let servers = self.servers.for_request(self.config.patience).await;
@@ -257,7 +270,7 @@ impl RemoteInner {
     ) -> Result<T, String> {
         let mut reason = "no server can be reached".to_owned();
         let servers = self.servers.for_request(self.config.patience).await;
-        for server_index in servers_by_rank(&servers, &[], 1) {
+        for server_index in self.ranked(&servers, &[], 1) {
             let server = &servers[server_index];
             match server.call(body.clone(), self.config.patience).await.map(&read) {
                 Ok(Some(answer)) => return Ok(answer),

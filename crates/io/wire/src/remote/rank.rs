@@ -1,24 +1,21 @@
 //! The order in which servers are asked.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::server::RemoteServer;
-
-/// The turn of servers that are about as good as each other.
-static TURN: AtomicUsize = AtomicUsize::new(0);
 
 /// Servers whose time to finish is at most this many times the shortest take turns. Latencies vary by more than the
 /// differences between equal servers.
 const ALIKE: u128 = 2;
 
 /// Returns the indices of the servers to ask for a number of operations, ordered by the time at which they will
-/// finish. Servers that will finish at about the same time take turns. Servers with an open breaker come last, because
+/// finish. Servers that will finish at about the same time take turns: `turn` grows with each choice of a holder. Servers with an open breaker come last, because
 /// an answer from them is better than none.
 pub(super) fn servers_by_rank(
     servers: &[Arc<RemoteServer>],
     asked: &[usize],
     operations: usize,
+    turn: usize,
 ) -> Vec<usize> {
     let known = servers.iter().filter(|server| server.is_trusted()).filter_map(|server| server.latency_ns());
     let usual = known.min().unwrap_or(1);
@@ -31,7 +28,7 @@ pub(super) fn servers_by_rank(
         (!server.is_trusted(), under_way * latency)
     };
     let all = (0..servers.len()).filter(|index| !asked.contains(index));
-    ordered(all.map(|index| (rank(index), index)).collect(), TURN.fetch_add(1, Ordering::Relaxed))
+    ordered(all.map(|index| (rank(index), index)).collect(), turn)
 }
 
 /// Orders servers by their ranks. The best ones and those like them begin with that of the turn.

@@ -8,7 +8,6 @@ use oarlock::{JobError, Key, KeyHome, KeySource, Outcomes, Records};
 use zeroize::Zeroize;
 
 use super::RemoteInner;
-use super::rank::servers_by_rank;
 use super::server::RecordsAnswer;
 use crate::fault::{error_of, status_of_code};
 use crate::proto::{self, Code, Fault};
@@ -58,7 +57,7 @@ impl RemoteInner {
                 // All of them may have been replaced.
                 _ => self.servers.renewed(self.config.patience).await,
             };
-            for server_index in servers_by_rank(&servers, &[], message.count as usize) {
+            for server_index in self.ranked(&servers, &[], message.count as usize) {
                 let server = &servers[server_index];
                 match server.ask_records(keys, message, self.config.patience).await {
                     Ok(Ok(answer)) => return Ok(answer),

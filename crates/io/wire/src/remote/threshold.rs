@@ -10,7 +10,6 @@ use oarlock::{Job, JobError, Scheme};
 
 use super::RemoteInner;
 use super::names::ServerSet;
-use super::rank::servers_by_rank;
 use super::server::key_reference;
 
 /// Jobs of one threshold key, until each has its signature.
@@ -68,7 +67,7 @@ impl<'i> ThresholdBatch<'i> {
     pub(super) async fn run(mut self) {
         let mut asked = Vec::new();
         while let Some(missing_partials) = self.missing_partials() {
-            let mut chosen = servers_by_rank(&self.servers, &asked, self.rows.len());
+            let mut chosen = self.inner.ranked(&self.servers, &asked, self.rows.len());
             if chosen.is_empty() {
                 break;
             }
