@@ -5,8 +5,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::{
-    Curve, ForkSafeCell, HssPublicKey, HssSet, MacAlg, MlDsaSet, MlKemSet, RsaExponent, SecretBytes, Shape,
-    SlhDsaSet, XmssPublicKey, XmssSet,
+    CompositeAlg, CompositeParts, Curve, ForkSafeCell, HssPublicKey, HssSet, MacAlg, MlDsaSet, MlKemSet,
+    RsaExponent, SecretBytes, Shape, SlhDsaSet, XmssPublicKey, XmssSet,
 };
 
 /// A cheap handle to an immutable key.
@@ -84,6 +84,10 @@ pub enum KeyKind {
     HssPublic(HssSet),
     /// An XMSS or XMSS^MT public key.
     XmssPublic(XmssSet),
+    /// A private key of ML-DSA and one of a traditional signature (with their public keys).
+    CompositePrivate(CompositeAlg),
+    /// A public key of ML-DSA and one of a traditional signature.
+    CompositePublic(CompositeAlg),
     /// A symmetric key, and its length in bytes.
     Secret(u16),
 }
@@ -127,6 +131,10 @@ pub enum KeyParts {
     HssPublic(HssPublicKey),
     /// XMSS or XMSS^MT public key.
     XmssPublic(XmssPublicKey),
+    /// Composite private key.
+    CompositePrivate(CompositeParts),
+    /// Composite public key.
+    CompositePublic(CompositeParts),
     /// Symmetric key.
     Secret(SecretBytes),
 }
@@ -383,6 +391,15 @@ impl Key {
         }
     }
 
+    /// Returns the two keys of a composite. Those of a private key are private.
+    #[must_use]
+    pub fn composite(&self) -> Option<&CompositeParts> {
+        match self.parts()? {
+            KeyParts::CompositePrivate(parts) | KeyParts::CompositePublic(parts) => Some(parts),
+            _ => None,
+        }
+    }
+
     /// Returns the bytes of a symmetric key.
     #[must_use]
     #[inline]
@@ -509,6 +526,8 @@ impl KeyParts {
             Self::SlhDsaPublic(set, _) => KeyKind::SlhDsaPublic(*set),
             Self::HssPublic(public) => KeyKind::HssPublic(public.set()),
             Self::XmssPublic(public) => KeyKind::XmssPublic(public.set()),
+            Self::CompositePrivate(parts) => KeyKind::CompositePrivate(parts.alg),
+            Self::CompositePublic(parts) => KeyKind::CompositePublic(parts.alg),
             Self::Secret(secret) => KeyKind::Secret(u16::try_from(secret.len()).unwrap_or(u16::MAX)),
         }
     }

@@ -6,6 +6,7 @@
 //! | [`shape`](Shape) | raw operations that may share a batch, and the algorithms that name them |
 //! | [`shape::chain`](ChainOrder) | the order of cipher and MAC in one record, and the lengths of TLS records |
 //! | [`key`](Key) | immutable key handles, their parts, homes and fingerprints |
+//! | [`composite`](CompositeAlg) | pairs of ML-DSA and a traditional signature |
 //! | [`stateful`](HssPublicKey) | public keys of HSS and XMSS, and their parameter sets |
 //! | [`operation`](Operation) | one public-key operation that fits its shape, and flat sets of them |
 //! | [`span`](Span), [`column`](Column), [`slots`](SecretSlots) | places in buffers, values of many records, secret places |
@@ -29,6 +30,7 @@
 
 mod batch;
 mod column;
+mod composite;
 mod engine;
 mod error;
 mod ff1;
@@ -52,6 +54,7 @@ mod task;
 
 pub use batch::Batch;
 pub use column::{Column, ColumnCursor, ColumnValue};
+pub use composite::{CompositeAlg, CompositeParts};
 pub use engine::{BatchSize, Engine, EngineFault, EngineLeaf, EngineLocation, LeafAbsence, TableUsage};
 pub use error::{Blame, JobError};
 pub use ff1::{Ff1Radix, MAX_FF1_NUMERALS, MAX_FF1_TWEAK};

@@ -6,7 +6,7 @@ use std::fmt;
 
 pub use ml_dsa::MlDsaVariant;
 
-use crate::{Curve, DigestAlg, JobError, MlDsaSet, MlKemSet, SlhDsaSet};
+use crate::{CompositeAlg, Curve, DigestAlg, JobError, MlDsaSet, MlKemSet, SlhDsaSet};
 
 /// A complete operation with its padding, encoding and nonce rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -150,6 +150,17 @@ pub enum Scheme {
     HssVerify,
     /// XMSS or XMSS^MT verification, as the key says. RFC 8391 sections 4.1.10 and 4.2.5.
     XmssVerify,
+    /// Composite signature, with the context of the job: one of ML-DSA and behind it one of the other algorithm, both
+    /// hedged. draft-ietf-lamps-pq-composite-sigs-13 section 4.2.
+    CompositeSign {
+        /// The algorithm of the key.
+        alg: CompositeAlg,
+    },
+    /// Composite verification, with the context of the job. Both signatures must be good. Section 4.3 of the draft.
+    CompositeVerify {
+        /// The algorithm of the key.
+        alg: CompositeAlg,
+    },
 }
 
 /// The form of an ECDSA signature.
@@ -191,6 +202,7 @@ impl Scheme {
             | Self::RsaPssVerify { digest, .. }
             | Self::EcdsaSign { digest, .. }
             | Self::EcdsaVerify { digest, .. } => Some(digest),
+            Self::CompositeSign { alg } | Self::CompositeVerify { alg } => Some(alg.pre_hash()),
             _ => None,
         }
     }
@@ -236,6 +248,7 @@ impl Scheme {
                 | Self::Ed25519Sign
                 | Self::MlDsaSign { .. }
                 | Self::SlhDsaSign { .. }
+                | Self::CompositeSign { .. }
         )
     }
 
@@ -259,17 +272,22 @@ impl Scheme {
                 | Self::SlhDsaVerify { .. }
                 | Self::HssVerify
                 | Self::XmssVerify
+                | Self::CompositeVerify { .. }
         )
     }
 
-    /// True if the scheme takes a context: SLH-DSA, and ML-DSA unless mu is given, which contains the context already.
+    /// True if the scheme takes a context: SLH-DSA, composites, and ML-DSA unless mu is given, which contains the
+    /// context already.
     #[must_use]
     pub fn takes_context(self) -> bool {
         match self {
             Self::MlDsaSign { variant, .. } | Self::MlDsaVerify { variant, .. } => {
                 variant != MlDsaVariant::ExternalMu
             }
-            Self::SlhDsaSign { .. } | Self::SlhDsaVerify { .. } => true,
+            Self::SlhDsaSign { .. }
+            | Self::SlhDsaVerify { .. }
+            | Self::CompositeSign { .. }
+            | Self::CompositeVerify { .. } => true,
             _ => false,
         }
     }
@@ -311,6 +329,8 @@ impl fmt::Display for Scheme {
             Self::SlhDsaVerify { set, pre_hash: Some(digest) } => write!(f, "hash-{digest}-{set}-verify"),
             Self::HssVerify => f.write_str("hss-verify"),
             Self::XmssVerify => f.write_str("xmss-verify"),
+            Self::CompositeSign { alg } => write!(f, "{alg}-sign"),
+            Self::CompositeVerify { alg } => write!(f, "{alg}-verify"),
         }
     }
 }
@@ -402,6 +422,12 @@ impl SigningScheme {
         Self(Scheme::SlhDsaSign { set, pre_hash, nonce })
     }
 
+    /// Returns a composite, hedged.
+    #[must_use]
+    pub const fn composite(alg: CompositeAlg) -> Self {
+        Self(Scheme::CompositeSign { alg })
+    }
+
     /// Returns the scheme that verifies these signatures.
     #[must_use]
     pub const fn verifying(self) -> VerifyingScheme {
@@ -416,7 +442,8 @@ impl SigningScheme {
             }
             Scheme::MlDsaSign { set, variant, .. } => Scheme::MlDsaVerify { set, variant },
             Scheme::SlhDsaSign { set, pre_hash, .. } => Scheme::SlhDsaVerify { set, pre_hash },
-            // unreachable otherwise because every constructor makes one of these seven
+            Scheme::CompositeSign { alg } => Scheme::CompositeVerify { alg },
+            // unreachable otherwise because every constructor makes one of these eight
             _ => Scheme::Ed25519Verify,
         })
     }
@@ -611,5 +638,12 @@ mod tests {
         assert_eq!(signing.verifying(), VerifyingScheme::slh_dsa(set, pre_hash));
         assert_ne!(signing.verifying(), VerifyingScheme::slh_dsa(set, None));
         assert_eq!(signing.to_string(), "hash-shake128-slh-dsa-shake-128s-sign");
+        for alg in CompositeAlg::ALL {
+            let signing = SigningScheme::composite(alg);
+            assert_eq!(signing.verifying(), VerifyingScheme(Scheme::CompositeVerify { alg }));
+            let name = alg.label().to_lowercase().replace("compsig-", "");
+            assert_eq!(signing.to_string(), format!("{name}-sign"));
+            assert!(alg.label().contains(&format!("{}-", alg.set()).replace("ml-dsa-", "MLDSA")));
+        }
     }
 }
