@@ -7,7 +7,7 @@ use der::asn1::OctetStringRef;
 use der::asn1::{AnyRef, Null, ObjectIdentifier};
 #[cfg(feature = "key-files")]
 use der::{Header, Length, Tag};
-use oarlock_core::{Curve, MlDsaSet, MlKemSet, SlhDsaSet};
+use oarlock_core::{CompositeAlg, Curve, MlDsaSet, MlKemSet, SlhDsaSet};
 use spki::AlgorithmIdentifierRef;
 use zeroize::Zeroizing;
 
@@ -58,6 +58,25 @@ pub(crate) const XMSS: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.6.1.
 /// id-alg-xmssmt-hashsig. RFC 9802 section 3.
 pub(crate) const XMSS_MT: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.6.1.5.5.7.6.35");
 
+/// id-MLDSA44-RSA2048-PSS-SHA256 and the others, in the order of [`CompositeAlg::ALL`].
+/// draft-ietf-lamps-pq-composite-sigs-13 section 7.
+const COMPOSITES: [ObjectIdentifier; 14] = [
+    ObjectIdentifier::new_unwrap("1.3.6.1.5.5.7.6.37"),
+    ObjectIdentifier::new_unwrap("1.3.6.1.5.5.7.6.38"),
+    ObjectIdentifier::new_unwrap("1.3.6.1.5.5.7.6.39"),
+    ObjectIdentifier::new_unwrap("1.3.6.1.5.5.7.6.40"),
+    ObjectIdentifier::new_unwrap("1.3.6.1.5.5.7.6.41"),
+    ObjectIdentifier::new_unwrap("1.3.6.1.5.5.7.6.42"),
+    ObjectIdentifier::new_unwrap("1.3.6.1.5.5.7.6.43"),
+    ObjectIdentifier::new_unwrap("1.3.6.1.5.5.7.6.44"),
+    ObjectIdentifier::new_unwrap("1.3.6.1.5.5.7.6.45"),
+    ObjectIdentifier::new_unwrap("1.3.6.1.5.5.7.6.46"),
+    ObjectIdentifier::new_unwrap("1.3.6.1.5.5.7.6.48"),
+    ObjectIdentifier::new_unwrap("1.3.6.1.5.5.7.6.49"),
+    ObjectIdentifier::new_unwrap("1.3.6.1.5.5.7.6.52"),
+    ObjectIdentifier::new_unwrap("1.3.6.1.5.5.7.6.53"),
+];
+
 /// The algorithm that an identifier names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AlgorithmId {
@@ -71,6 +90,7 @@ pub(crate) enum AlgorithmId {
     Hss,
     Xmss,
     XmssMt,
+    Composite(CompositeAlg),
 }
 
 impl AlgorithmId {
@@ -90,10 +110,16 @@ impl AlgorithmId {
             HSS => absent("HSS", parameters).map(|()| Self::Hss),
             XMSS => absent("XMSS", parameters).map(|()| Self::Xmss),
             XMSS_MT => absent("XMSS^MT", parameters).map(|()| Self::XmssMt),
-            other => match SlhDsaSet::ALL.into_iter().zip(SLH_DSA).find(|(_, oid)| *oid == other) {
-                Some((set, _)) => absent(set.standard_name(), parameters).map(|()| Self::SlhDsa(set)),
-                None => Err(KeyError::UnsupportedAlgorithm { found: oid::shown(&other) }),
-            },
+            other => {
+                if let Some((set, _)) = SlhDsaSet::ALL.into_iter().zip(SLH_DSA).find(|(_, oid)| *oid == other)
+                {
+                    return absent(set.standard_name(), parameters).map(|()| Self::SlhDsa(set));
+                }
+                match CompositeAlg::ALL.into_iter().zip(COMPOSITES).find(|(_, oid)| *oid == other) {
+                    Some((alg, _)) => absent(alg.standard_name(), parameters).map(|()| Self::Composite(alg)),
+                    None => Err(KeyError::UnsupportedAlgorithm { found: oid::shown(&other) }),
+                }
+            }
         }
     }
 
@@ -115,6 +141,10 @@ impl AlgorithmId {
             Self::SlhDsa(set) => {
                 let known = SlhDsaSet::ALL.into_iter().zip(SLH_DSA).find(|(known, _)| *known == set);
                 (known.ok_or_else(|| not_encoded("an unknown parameter set"))?.1, None)
+            }
+            Self::Composite(alg) => {
+                let known = CompositeAlg::ALL.into_iter().zip(COMPOSITES).find(|(known, _)| *known == alg);
+                (known.ok_or_else(|| not_encoded("an unknown composite"))?.1, None)
             }
             Self::Hss => (HSS, None),
             Self::Xmss => (XMSS, None),

@@ -138,7 +138,7 @@ pub enum KeyError {
     },
     /// The algorithm is not supported.
     #[error(
-        "expected RSA, EC, Ed25519, X25519, ML-KEM, ML-DSA, SLH-DSA, HSS or XMSS, found the algorithm {found}"
+        "expected RSA, EC, Ed25519, X25519, ML-KEM, ML-DSA, SLH-DSA, HSS, XMSS or a composite, found the algorithm {found}"
     )]
     UnsupportedAlgorithm {
         /// Its name and object identifier.
@@ -181,7 +181,10 @@ pub enum KeyError {
         found: usize,
     },
     /// An RSA modulus too short or too long.
-    #[error("RSA modulus: expected {min} to {max} bits, found {found}")]
+    #[error(
+        "RSA modulus: expected {min}{} bits, found {found}",
+        if min == max { String::new() } else { format!(" to {max}") }
+    )]
     ModulusBits {
         /// The shortest.
         min: u32,

@@ -9,15 +9,18 @@ mod files;
 
 use der::Encode;
 use der::asn1::{BitStringRef, OctetStringRef, UintRef};
-use oarlock_core::{EcPrivateParts, Key, KeyHome, KeyParts, RsaPrivateParts, RsaPublicParts, SecretBytes};
+use oarlock_core::{
+    CompositeParts, EcPrivateParts, Key, KeyHome, KeyParts, LatticePrivate, RsaPrivateParts, RsaPublicParts,
+    SecretBytes,
+};
 use pkcs1::{RsaPrivateKey, RsaPublicKeyRef};
 use pkcs8::PrivateKeyInfoRef;
-use sec1::EcPrivateKey;
+use sec1::{EcParameters, EcPrivateKey};
 use spki::SubjectPublicKeyInfoRef;
 use zeroize::Zeroizing;
 
 use crate::asn1::{AlgorithmId, not_encoded, secret_octets};
-use crate::{KeyError, lattice};
+use crate::{KeyError, ec, lattice};
 
 #[cfg(feature = "threshold")]
 pub(crate) use self::files::encrypted;
@@ -58,6 +61,9 @@ pub fn private_pkcs8_der(key: &Key) -> Result<Zeroizing<Vec<u8>>, KeyError> {
         }
         // RFC 9909 section 6: the bytes of the key themselves.
         KeyParts::SlhDsaPrivate(set, private) => wrap(AlgorithmId::SlhDsa(*set), private.expose()),
+        KeyParts::CompositePrivate(parts) => {
+            wrap(AlgorithmId::Composite(parts.alg), &composite_private(parts)?)
+        }
         KeyParts::Secret(_) => Err(refused("symmetric keys do not leave")),
         KeyParts::ModExp(_) => Err(refused("there is no PKCS#8 for a modulus with a secret exponent")),
         _ => Err(refused("it is a public key")),
@@ -106,6 +112,9 @@ pub(crate) fn spki_of(parts: &KeyParts) -> Result<Option<Vec<u8>>, KeyError> {
             (AlgorithmId::XmssMt, public.bytes().to_vec())
         }
         KeyParts::XmssPublic(public) => (AlgorithmId::Xmss, public.bytes().to_vec()),
+        KeyParts::CompositePrivate(parts) | KeyParts::CompositePublic(parts) => {
+            (AlgorithmId::Composite(parts.alg), composite_public(parts)?)
+        }
         _ => return Ok(None),
     };
     let subject_public_key = BitStringRef::from_bytes(&bytes).map_err(not_encoded)?;
@@ -143,6 +152,45 @@ fn ec_private(parts: &EcPrivateParts) -> Result<Zeroizing<Vec<u8>>, KeyError> {
         public_key: Some(&parts.public),
     };
     key.to_der().map(Zeroizing::new).map_err(not_encoded)
+}
+
+/// Returns the public key of ML-DSA and that of the other algorithm, without its algorithm identifier.
+/// draft-ietf-lamps-pq-composite-sigs-13 section 5.1.
+pub(crate) fn composite_public(parts: &CompositeParts) -> Result<Vec<u8>, KeyError> {
+    let (_, ml_dsa) = parts.ml_dsa.ml_dsa_public().ok_or_else(|| not_encoded("a key of another kind"))?;
+    let traditional = match parts.traditional.parts() {
+        Some(KeyParts::RsaPrivate(rsa)) => rsa_public(&rsa.public)?,
+        Some(KeyParts::RsaPublic(rsa)) => rsa_public(rsa)?,
+        Some(KeyParts::EcPrivate(ec)) => ec.public.clone(),
+        Some(KeyParts::EcPublic(_, point)) => point.clone(),
+        Some(KeyParts::Ed25519Private(ed)) => ed.public.to_vec(),
+        Some(KeyParts::Ed25519Public(public)) => public.to_vec(),
+        _ => return Err(not_encoded("a key of another kind")),
+    };
+    Ok([ml_dsa, &traditional].concat())
+}
+
+/// Returns the seed of ML-DSA, and behind it the private key of the other algorithm. An ECPrivateKey names its curve
+/// and leaves its point out. draft-ietf-lamps-pq-composite-sigs-13 section 5.2.
+fn composite_private(parts: &CompositeParts) -> Result<Zeroizing<Vec<u8>>, KeyError> {
+    let seed = match parts.ml_dsa.parts() {
+        Some(KeyParts::MlDsaPrivate(ml_dsa)) => match &ml_dsa.private {
+            LatticePrivate::Seed(seed) => seed.expose(),
+            LatticePrivate::Expanded(_) => return Err(not_encoded("a key without its seed")),
+        },
+        _ => return Err(not_encoded("a key of another kind")),
+    };
+    let traditional = match parts.traditional.parts() {
+        Some(KeyParts::RsaPrivate(rsa)) => rsa_private(rsa)?,
+        Some(KeyParts::EcPrivate(private)) => {
+            let parameters = Some(EcParameters::NamedCurve(*ec::facts(private.curve)?.oid));
+            let key = EcPrivateKey { private_key: private.scalar.expose(), parameters, public_key: None };
+            key.to_der().map(Zeroizing::new).map_err(not_encoded)?
+        }
+        Some(KeyParts::Ed25519Private(ed)) => Zeroizing::new(ed.seed.expose().to_vec()),
+        _ => return Err(not_encoded("a key of another kind")),
+    };
+    Ok(Zeroizing::new([seed, &traditional].concat()))
 }
 
 fn uint(bytes: &[u8]) -> Result<UintRef<'_>, KeyError> {

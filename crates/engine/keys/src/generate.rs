@@ -8,10 +8,12 @@ use aws_lc_rs::agreement::{ECDH_P256, ECDH_P384, PrivateKey};
 use aws_lc_rs::encoding::{AsBigEndian, AsDer, EcPrivateKeyBin, Pkcs8V1Der};
 use aws_lc_rs::rsa::KeySize;
 use aws_lc_rs::signature::RsaKeyPair;
-use oarlock_core::{Curve, Key, MlDsaSet, MlKemSet, SecretBytes, SlhDsaSet};
+use oarlock_core::{
+    CompositeAlg, CompositeParts, Curve, Key, KeyKind, KeyParts, MlDsaSet, MlKemSet, SecretBytes, SlhDsaSet,
+};
 use zeroize::Zeroizing;
 
-use crate::{KeyError, import, random, raw};
+use crate::{KeyError, fingerprint, import, random, raw};
 pub use safe::{SafePrimeProgress, rsa_safe};
 
 /// Generates an RSA key of 1024, 2048, 3072, 4096 or 8192 bits with the public exponent 65537.
@@ -99,6 +101,20 @@ pub fn slh_dsa(set: SlhDsaSet) -> Result<Key, KeyError> {
     // Three seeds of at most 32 bytes.
     let seeds = Zeroizing::new(random::draw_bytes::<96>()?);
     raw::slh_dsa_seeds(set, &seeds[..3 * set.n()])
+}
+
+/// Generates the two keys of a composite. draft-ietf-lamps-pq-composite-sigs-13 section 4.1.
+///
+/// # Errors
+/// [`KeyError::Machine`].
+pub fn composite(alg: CompositeAlg) -> Result<Key, KeyError> {
+    let traditional = match alg.traditional_kind() {
+        KeyKind::RsaPrivate(bits) => rsa(bits)?,
+        KeyKind::EcPrivate(curve) => ec(curve)?,
+        _ => ed25519()?,
+    };
+    let parts = CompositeParts { alg, ml_dsa: ml_dsa(alg.set())?, traditional };
+    fingerprint::local(KeyParts::CompositePrivate(parts))
 }
 
 /// Generates a symmetric key of `len` random bytes, 1 to [`raw::MAX_SECRET_LEN`].

@@ -32,6 +32,7 @@ fn private_kind(public: KeyKind) -> KeyKind {
         KeyKind::MlKemPublic(set) => KeyKind::MlKemPrivate(set),
         KeyKind::MlDsaPublic(set) => KeyKind::MlDsaPrivate(set),
         KeyKind::SlhDsaPublic(set) => KeyKind::SlhDsaPrivate(set),
+        KeyKind::CompositePublic(alg) => KeyKind::CompositePrivate(alg),
         other => other,
     }
 }

@@ -13,9 +13,9 @@
 #[cfg(feature = "key-files")]
 mod files;
 mod outline;
-mod pkcs1;
+pub(crate) mod pkcs1;
 mod pkcs8;
-mod sec1;
+pub(crate) mod sec1;
 mod spki;
 
 use oarlock_core::Key;
@@ -33,8 +33,8 @@ use crate::{KeyError, fingerprint};
 /// The maximum length of an input in bytes. A key has a few kilobytes; the rest is for certificates and text around it.
 pub const MAX_INPUT_LEN: usize = 1 << 20;
 
-/// Imports a private key in PKCS#8 DER, version 1 or 2: RSA, EC, Ed25519, X25519, ML-KEM or ML-DSA. RFC 5958, RFC 5915,
-/// RFC 8410, RFC 9935, RFC 9881.
+/// Imports a private key in PKCS#8 DER, version 1 or 2: RSA, EC, Ed25519, X25519, ML-KEM, ML-DSA, SLH-DSA or a
+/// composite. RFC 5958, RFC 5915, RFC 8410, RFC 9935, RFC 9881, RFC 9909, draft-ietf-lamps-pq-composite-sigs-13.
 ///
 /// Keys of ML-KEM and ML-DSA may state a seed, an expanded key, or both; OpenSSL's bare forms are read too.
 ///
@@ -68,8 +68,9 @@ pub fn sec1_der(bytes: &[u8]) -> Result<Key, KeyError> {
     fingerprint::local(sec1::private(expect(Structure::Sec1, bytes)?, None)?)
 }
 
-/// Imports a public key in SubjectPublicKeyInfo DER: RSA, EC, Ed25519, X25519, ML-KEM or ML-DSA. RFC 5280 4.1.2.7, RFC
-/// 5480, RFC 8410, RFC 9935, RFC 9881.
+/// Imports a public key in SubjectPublicKeyInfo DER: RSA, EC, Ed25519, X25519, ML-KEM, ML-DSA, SLH-DSA, HSS, XMSS or a
+/// composite. RFC 5280 4.1.2.7, RFC 5480, RFC 8410, RFC 9935, RFC 9881, RFC 9909, RFC 9802,
+/// draft-ietf-lamps-pq-composite-sigs-13.
 ///
 /// # Errors
 /// [`KeyError::Der`], [`KeyError::UnsupportedAlgorithm`], [`KeyError::UnsupportedCurve`], and those of the parts.

@@ -8,7 +8,7 @@ use spki::AlgorithmIdentifierRef;
 
 use super::{pkcs1, sec1};
 use crate::asn1::{self, AlgorithmId};
-use crate::{KeyError, ec, edwards, fingerprint, hash_based, lattice};
+use crate::{KeyError, composite, ec, edwards, fingerprint, hash_based, lattice};
 
 const STRUCTURE: &str = "PKCS#8 PrivateKeyInfo";
 
@@ -53,6 +53,7 @@ fn parts(algorithm: AlgorithmId, private: &[u8], public: Option<&[u8]>) -> Resul
         AlgorithmId::MlKem(set) => lattice::pkcs8_private(set, private, public).map(KeyParts::MlKemPrivate),
         AlgorithmId::MlDsa(set) => lattice::pkcs8_private(set, private, public).map(KeyParts::MlDsaPrivate),
         AlgorithmId::SlhDsa(set) => hash_based::private(set, private, public),
+        AlgorithmId::Composite(alg) => composite::private(alg, private, public),
         AlgorithmId::Hss => Err(KeyError::StatefulPrivate { algorithm: "HSS" }),
         AlgorithmId::Xmss => Err(KeyError::StatefulPrivate { algorithm: "XMSS" }),
         AlgorithmId::XmssMt => Err(KeyError::StatefulPrivate { algorithm: "XMSS^MT" }),

@@ -7,7 +7,7 @@ use spki::SubjectPublicKeyInfoRef;
 
 use super::pkcs1;
 use crate::asn1::{self, AlgorithmId};
-use crate::{KeyError, ec, edwards, hash_based, lattice, stateful};
+use crate::{KeyError, composite, ec, edwards, hash_based, lattice, stateful};
 
 const STRUCTURE: &str = "SubjectPublicKeyInfo";
 
@@ -22,6 +22,7 @@ pub(super) fn public(bytes: &[u8]) -> Result<KeyParts, KeyError> {
         AlgorithmId::MlKem(set) => lattice::ml_kem_public(set, key),
         AlgorithmId::MlDsa(set) => lattice::ml_dsa_public(set, key),
         AlgorithmId::SlhDsa(set) => hash_based::public(set, key),
+        AlgorithmId::Composite(alg) => composite::public(alg, key),
         AlgorithmId::Hss => stateful::hss(key),
         AlgorithmId::Xmss => stateful::xmss(key),
         AlgorithmId::XmssMt => stateful::xmss_mt(key),

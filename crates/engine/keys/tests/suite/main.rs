@@ -17,6 +17,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that panics has failed")]
 
 mod bind;
+mod composite;
 mod curves;
 mod export;
 mod hash_based;
