@@ -144,12 +144,12 @@ pub use digest_chain::DigestChain;
 pub use oarlock_engine_kit::hash::Hasher;
 
 pub use oarlock_core::{
-    AeadAlg, Blame, BlockCipher, ChainOrder, CipherMode, CipherSpec, Column, Curve, DigestAlg, Direction,
-    EcdsaEncoding, Fingerprint, FpeAlg, HssPublicKey, HssSet, Input, InputSource, Job, JobError, Key,
-    KeyHome, KeyKind, KeySource, LmsSet, MAX_FF1_NUMERALS, MAX_FF1_TWEAK, MAX_MTE_FRAGMENT, MAX_MTE_SEALED,
-    MTE_AAD_LEN, MacAlg, MacPadding, MlDsaSet, MlDsaVariant, MlKemSet, NonceRule, Outcomes, OutputSink,
-    Records, RowInput, RowRecords, RsaExponent, SaltLength, Scheme, SecretBytes, SecretSlots, Shape,
-    SigningScheme, SlhDsaSet, Span, StatefulKeyError, Status, TreeHash, VerifyingScheme, WrapAlg,
+    AeadAlg, Blame, BlockCipher, ChainOrder, CipherMode, CipherSpec, Column, CompositeAlg, Curve, DigestAlg,
+    Direction, EcdsaEncoding, Fingerprint, FpeAlg, HssPublicKey, HssSet, Input, InputSource, Job, JobError,
+    Key, KeyHome, KeyKind, KeySource, LmsSet, MAX_FF1_NUMERALS, MAX_FF1_TWEAK, MAX_MTE_FRAGMENT,
+    MAX_MTE_SEALED, MTE_AAD_LEN, MacAlg, MacPadding, MlDsaSet, MlDsaVariant, MlKemSet, NonceRule, Outcomes,
+    OutputSink, Records, RowInput, RowRecords, RsaExponent, SaltLength, Scheme, SecretBytes, SecretSlots,
+    Shape, SigningScheme, SlhDsaSet, Span, StatefulKeyError, Status, TreeHash, VerifyingScheme, WrapAlg,
     WrongSchemeKind, XmssPublicKey, XmssSet, mte_fragment_len, mte_sealed_len,
 };
 pub use oarlock_dispatch::{ConfirmRule, SchedulerConfig, SubmitOptions};

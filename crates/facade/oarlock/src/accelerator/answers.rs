@@ -15,14 +15,17 @@ pub type AnswerBytes = Zeroizing<Vec<u8>>;
 #[derive(Clone, Default)]
 pub struct Answers {
     bytes: Vec<u8>,
+    /// Those of the jobs, and behind them two for each composite until it is [joined](Self::join_composites).
     results: Vec<Result<Span, JobError>>,
+    /// The indices of composites, each with that of its first component.
+    composites: Vec<(usize, usize)>,
 }
 
 impl Answers {
     pub(super) fn unanswered(jobs: usize) -> Self {
         // Cancelled until it is answered, so that a forgotten job is an error and no empty answer.
         let results = std::iter::repeat_n(Err(JobError::Cancelled), jobs).collect();
-        Self { bytes: Vec::new(), results }
+        Self { bytes: Vec::new(), results, composites: Vec::new() }
     }
 
     /// Returns the number of jobs.
@@ -69,8 +72,9 @@ impl Answers {
     pub(super) fn into_single(mut self) -> Result<AnswerBytes, JobError> {
         let span = self.results.first().cloned().unwrap_or(Err(JobError::Cancelled))?;
         let mut bytes = AnswerBytes::new(std::mem::take(&mut self.bytes));
-        // A single answer begins at 0, so cutting the end leaves exactly its bytes.
+        // Only the answer of a composite has something before it: those of its components, which are no secrets.
         bytes.truncate(span.range().end);
+        bytes.drain(..span.range().start);
         Ok(bytes)
     }
 
@@ -87,6 +91,30 @@ impl Answers {
         let parts = self.iter().collect::<Result<Vec<_>, _>>()?;
         // Allocated once, so that no copy of a secret stays behind.
         Ok(AnswerBytes::new(parts.concat()))
+    }
+
+    /// Makes room for the two answers of which that at `index` will consist. Returns the index of the first.
+    pub(super) fn split(&mut self, index: usize) -> usize {
+        let first = self.results.len();
+        self.results.extend([Err(JobError::Cancelled), Err(JobError::Cancelled)]);
+        self.composites.push((index, first));
+        first
+    }
+
+    /// Joins the answers of the components of composites. A composite with a bad component has the error of the first
+    /// one.
+    pub(super) fn join_composites(&mut self) {
+        let Some((_, jobs)) = self.composites.first().copied() else { return };
+        for (index, first) in std::mem::take(&mut self.composites) {
+            let parts = [self.results[first].clone(), self.results[first + 1].clone()];
+            let start = self.bytes.len();
+            self.results[index] = parts.into_iter().collect::<Result<Vec<_>, _>>().and_then(|parts| {
+                reserve_erasing(&mut self.bytes, parts.iter().map(|part| part.range().len()).sum());
+                parts.iter().for_each(|part| self.bytes.extend_from_within(part.range()));
+                span(start, self.bytes.len())
+            });
+        }
+        self.results.truncate(jobs);
     }
 
     pub(super) fn refuse(&mut self, index: usize, error: JobError) {

@@ -4,13 +4,13 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use oarlock_core::{JobError, KeyHome, OperationSet, OwnedJob, Shape};
+use oarlock_core::{CompositeAlg, JobError, KeyHome, OperationSet, OwnedJob, Scheme, Shape};
 use oarlock_dispatch::{Dispatcher, Results, SubmitOptions, Ticket};
 
 use super::answers::Answers;
 use super::needs_holder;
 use crate::Job;
-use crate::schemes::{Finisher, NonceSource, ShapedJob, prepare, to_digested};
+use crate::schemes::{Finisher, NonceSource, ShapedJob, composite, prepare, to_digested};
 
 /// The jobs of one call, prepared and sorted. A job that cannot be prepared has its answer already.
 pub(super) struct JobGroups {
@@ -68,10 +68,31 @@ impl JobGroups {
             group.indices.push(position);
             return Ok(());
         }
+        if let Scheme::CompositeSign { alg } | Scheme::CompositeVerify { alg } = job.scheme {
+            return self.add_composite(index, job, alg, nonces);
+        }
         let shaped = ShapedJob::new(job)?;
         let group = self.local_group(shaped.shape(), jobs - index, job.input.len());
         let finisher = prepare(&shaped, &mut group.set, nonces)?;
         group.left.push((position, finisher));
+        Ok(())
+    }
+
+    fn add_composite(
+        &mut self,
+        index: usize,
+        job: &Job<'_>,
+        alg: CompositeAlg,
+        nonces: &mut NonceSource,
+    ) -> Result<(), JobError> {
+        let message = composite::message(job, alg)?;
+        let components = composite::components(job, alg, &message)?;
+        let first = self.answers.split(index);
+        for (at, component) in (first..).zip(&components) {
+            if let Err(error) = self.add(at, component, at + 1, nonces) {
+                self.answers.refuse(at, error);
+            }
+        }
         Ok(())
     }
 

@@ -116,6 +116,7 @@ impl Accelerator {
     pub fn run_all(&self, jobs: &[Job<'_>]) -> Answers {
         let mut groups = JobGroups::sort(jobs);
         groups.run(&self.dispatcher);
+        groups.answers.join_composites();
         groups.answers
     }
 
@@ -313,6 +314,7 @@ impl PendingAnswers {
         for pending in self.pending {
             pending.wait(&mut answers);
         }
+        answers.join_composites();
         answers
     }
 }
@@ -327,6 +329,7 @@ impl Future for PendingAnswers {
         // Every group is polled, not only the first one that is not ready: each must know whom to wake.
         this.pending.retain_mut(|pending| !pending.poll(context, answers));
         if this.pending.is_empty() {
+            answers.join_composites();
             Poll::Ready(this.answers.take().unwrap_or_default())
         } else {
             Poll::Pending

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use oarlock_core::{
-    BatchSize, Completion, Curve, DigestAlg, EcdsaEncoding, Engine, EngineFault, Fingerprint, Holder,
-    JobError, Jobs, Key, KeyKind, NonceRule, Operation, Outcomes, OwnedJobs, Scheme, Shape, SigningScheme,
-    SlhDsaSet, Status, VerifyingScheme,
+    BatchSize, Completion, CompositeAlg, Curve, DigestAlg, EcdsaEncoding, Engine, EngineFault, Fingerprint,
+    Holder, JobError, Jobs, Key, KeyKind, NonceRule, Operation, Outcomes, OwnedJobs, Scheme, Shape,
+    SigningScheme, SlhDsaSet, Status, VerifyingScheme,
 };
 use oarlock_dispatch::{Dispatcher, DispatcherBuilder, SchedulerConfig, SubmitOptions};
 use oarlock_keys::generate;
@@ -269,4 +269,88 @@ fn an_engine_that_is_not_allowed_answers_nothing() {
     let peer = *x25519.x25519_public().unwrap();
     let refused = only.run_all(&[Job::agree(&x25519, &peer)]);
     assert!(matches!(refused.get(0), Err(JobError::Unsupported { .. })), "it failed its self test there");
+}
+
+/// Returns a key of each composite whose keys are made quickly.
+fn composite_keys() -> Vec<(CompositeAlg, Key)> {
+    let is_quick = |alg: &CompositeAlg| !matches!(alg.traditional_kind(), KeyKind::RsaPrivate(3072 | 4096));
+    let quick = CompositeAlg::ALL.into_iter().filter(is_quick);
+    quick.map(|alg| (alg, generate::composite(alg).unwrap())).collect()
+}
+
+#[test]
+fn a_composite_signature_is_good_if_both_halves_are() {
+    let accelerator = Accelerator::new().unwrap();
+    let verified = |job: Job<'_>| accelerator.run_all(&[job]).get(0).map(<[u8]>::len);
+    for (alg, key) in composite_keys() {
+        let sign = Job::sign(SigningScheme::composite(alg), &key, Input::Message(b"message"));
+        let signature = accelerator.submit(&sign.context(b"mail"), SubmitOptions::default()).wait().unwrap();
+        let verifying = SigningScheme::composite(alg).verifying();
+        let public = oarlock_keys::import::spki_der(&oarlock_keys::export::spki_der(&key).unwrap()).unwrap();
+        for key in [&key, &public] {
+            let verify = |message: &[u8], signature: &[u8], context: &[u8]| {
+                verified(Job::verify(verifying, key, Input::Message(message), signature).context(context))
+            };
+            assert_eq!(verify(b"message", &signature, b"mail"), Ok(0), "{alg}");
+            let rejected = Err(JobError::Rejected);
+            assert_eq!(verify(b"another", &signature, b"mail"), rejected);
+            assert_eq!(verify(b"message", &signature, b""), rejected);
+            let lattice_len = alg.set().signature_len();
+            for at in [0, lattice_len - 1, lattice_len + 8, signature.len() - 1] {
+                let mut other = signature.to_vec();
+                other[at] ^= 1;
+                assert_eq!(verify(b"message", &other, b"mail"), rejected, "{alg}, byte {at}");
+            }
+            for len in [0, 1, lattice_len - 1, lattice_len, signature.len() - 1] {
+                assert_eq!(verify(b"message", &signature[..len], b"mail"), rejected, "{alg}, {len} bytes");
+            }
+            let longer = [&signature[..], &[0]].concat();
+            assert_eq!(verify(b"message", &longer, b"mail"), rejected);
+        }
+        // The digest stands for the message.
+        let digest = crate::schemes::to_digested(&sign).unwrap();
+        let again = accelerator.run_all(&[digest.as_job()]).get(0).map(<[u8]>::to_vec).unwrap();
+        assert_eq!(verified(Job::verify(verifying, &public, Input::Message(b"message"), &again)), Ok(0));
+        let short = Job::sign(SigningScheme::composite(alg), &key, Input::Digest(&[7; 20]));
+        assert!(matches!(verified(short), Err(JobError::Length { what: "digest", .. })));
+        let long = [1; 256];
+        assert!(matches!(verified(sign.context(&long)), Err(JobError::Length { what: "context", .. })));
+        // A public key signs nothing, and no other composite's scheme takes the key.
+        let by_public = Job::sign(SigningScheme::composite(alg), &public, Input::Message(b"message"));
+        assert!(matches!(verified(by_public), Err(JobError::KeyType { .. })));
+        let other = CompositeAlg::MlDsa87Rsa4096Pss;
+        let by_other = Job::sign(SigningScheme::composite(other), &key, Input::Message(b"message"));
+        assert!(matches!(verified(by_other), Err(JobError::KeyType { .. })));
+    }
+}
+
+#[test]
+fn composites_are_answered_in_order_among_other_jobs() {
+    let accelerator = Accelerator::new().unwrap();
+    let (alg, key) = composite_keys().pop().unwrap();
+    let edwards = generate::ed25519().unwrap();
+    let (composite, single) = (SigningScheme::composite(alg), SigningScheme::ED25519);
+    let long = [0; 256];
+    let message = |text: &'static [u8]| Input::Message(text);
+    let jobs = [
+        Job::sign(single, &edwards, message(b"first")),
+        Job::sign(composite, &key, message(b"second")),
+        Job::sign(composite, &key, message(b"third")).context(&long),
+        Job::sign(single, &edwards, message(b"fourth")),
+        Job::sign(composite, &key, message(b"fifth")).context(b"mail"),
+    ];
+    let by_thread = accelerator.run_all(&jobs);
+    let by_queue = accelerator.submit_many(&jobs, SubmitOptions::default()).wait();
+    for answers in [by_thread, by_queue] {
+        assert_eq!(answers.len(), jobs.len());
+        assert!(matches!(answers.get(2), Err(JobError::Length { what: "context", .. })));
+        for (index, text) in [(0, &b"first"[..]), (1, b"second"), (3, b"fourth"), (4, b"fifth")] {
+            let signed = &jobs[index];
+            let scheme = SigningScheme::try_from(signed.scheme).unwrap().verifying();
+            let verify = |text| Job::verify(scheme, signed.key, message(text), answers.get(index).unwrap());
+            let verify = [text, b"another"].map(|text| verify(text).context(signed.context));
+            let verified = accelerator.run_all(&verify);
+            assert_eq!((verified.verified(0), verified.verified(1)), (Ok(true), Ok(false)), "{index}");
+        }
+    }
 }

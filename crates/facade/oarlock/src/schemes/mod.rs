@@ -7,6 +7,7 @@
 //! Finisher + raw result --finish--> JobAnswer
 //! ```
 
+pub(crate) mod composite;
 mod direct;
 mod ecdsa;
 mod finisher;
@@ -41,7 +42,8 @@ const MAX_MODULUS_LEN: usize = 1024;
 ///
 /// # Errors
 /// [`JobError::Digest`] if the scheme does not take its digest, [`JobError::KeyType`] if the key cannot do the scheme,
-/// [`JobError::Unsupported`] if its private half is with a holder or its modulus is outside 512 to 8192 bits.
+/// [`JobError::Unsupported`] if its private half is with a holder, if its modulus is outside 512 to 8192 bits, or for a
+/// composite, which is two raw operations.
 pub fn shape_of(job: &Job<'_>) -> Result<Shape, JobError> {
     job.scheme.check_digests()?;
     match job.scheme {
@@ -68,6 +70,9 @@ pub fn shape_of(job: &Job<'_>) -> Result<Shape, JobError> {
         Scheme::SlhDsaVerify { set, .. } => slh_dsa_public_shape(job, set),
         Scheme::HssVerify if job.key.hss_public().is_some() => Ok(Shape::HssVerify),
         Scheme::XmssVerify if job.key.xmss_public().is_some() => Ok(Shape::XmssVerify),
+        Scheme::CompositeSign { .. } | Scheme::CompositeVerify { .. } => {
+            Err(JobError::Unsupported { wanted: format!("{} as one raw operation", job.scheme) })
+        }
         _ => Err(wrong_key(job)),
     }
 }
