@@ -68,7 +68,7 @@ pub(crate) fn is_deterministic(scheme: Scheme) -> bool {
         Scheme::EcdsaSign { nonce, .. }
         | Scheme::MlDsaSign { nonce, .. }
         | Scheme::SlhDsaSign { nonce, .. } => nonce == NonceRule::Deterministic,
-        Scheme::MlKemEncaps { .. } => false,
+        Scheme::MlKemEncaps { .. } | Scheme::CompositeSign { .. } => false,
         _ => true,
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use oarlock::{Curve, KeyKind, MlDsaSet, MlDsaVariant, MlKemSet, SlhDsaSet};
+use oarlock::{CompositeAlg, Curve, KeyKind, MlDsaSet, MlDsaVariant, MlKemSet, SlhDsaSet};
 use oarlock::{DigestAlg, EcdsaEncoding, NonceRule, SaltLength, Scheme};
 
 use crate::WireError;
@@ -28,6 +28,8 @@ enum WireSchemeKind {
     MlKemDecaps,
     SlhDsaSign { pre_hash: Option<DigestAlg>, nonce: NonceRule },
     SlhDsaVerify { pre_hash: Option<DigestAlg> },
+    CompositeSign,
+    CompositeVerify,
 }
 
 impl WireScheme {
@@ -80,6 +82,8 @@ impl WireScheme {
             Kind::SlhDsaVerify => WireSchemeKind::SlhDsaVerify { pre_hash: slh_dsa_digest(message)? },
             Kind::HssVerify => WireSchemeKind::Whole(Scheme::HssVerify),
             Kind::XmssVerify => WireSchemeKind::Whole(Scheme::XmssVerify),
+            Kind::CompositeSign => WireSchemeKind::CompositeSign,
+            Kind::CompositeVerify => WireSchemeKind::CompositeVerify,
         };
         let read = Self { family, takes_digest: message.takes_digest };
         // The rules for digests are the same for all keys.
@@ -121,6 +125,10 @@ impl WireScheme {
             KeyKind::SlhDsaPrivate(set) | KeyKind::SlhDsaPublic(set) => set,
             _ => SlhDsaSet::Sha2_128s,
         };
+        let alg = match kind {
+            KeyKind::CompositePrivate(alg) | KeyKind::CompositePublic(alg) => alg,
+            _ => CompositeAlg::MlDsa65P256,
+        };
         match self.family {
             WireSchemeKind::Whole(scheme) => scheme,
             WireSchemeKind::EcdsaSign { digest, encoding, nonce } => {
@@ -140,6 +148,8 @@ impl WireScheme {
                 Scheme::SlhDsaSign { set: slh_dsa_set, pre_hash, nonce }
             }
             WireSchemeKind::SlhDsaVerify { pre_hash } => Scheme::SlhDsaVerify { set: slh_dsa_set, pre_hash },
+            WireSchemeKind::CompositeSign => Scheme::CompositeSign { alg },
+            WireSchemeKind::CompositeVerify => Scheme::CompositeVerify { alg },
         }
     }
 }
@@ -201,6 +211,8 @@ pub fn write(scheme: Scheme) -> Result<proto::Scheme, WireError> {
         Scheme::SlhDsaVerify { pre_hash, .. } => (Kind::SlhDsaVerify, pre_hash, None),
         Scheme::HssVerify => (Kind::HssVerify, None, None),
         Scheme::XmssVerify => (Kind::XmssVerify, None, None),
+        Scheme::CompositeSign { .. } => (Kind::CompositeSign, None, None),
+        Scheme::CompositeVerify { .. } => (Kind::CompositeVerify, None, None),
         // The enum may grow before the protocol does.
         other => return Err(unknown_name("scheme", &other)),
     };
@@ -210,14 +222,16 @@ pub fn write(scheme: Scheme) -> Result<proto::Scheme, WireError> {
     Ok(message)
 }
 
-/// Returns the maximum length of an output of ML-DSA, SLH-DSA or ML-KEM with any parameter set, because a server reads
-/// a message before it looks at the keys. Zero for other schemes.
+/// Returns the maximum length of an output of ML-DSA, SLH-DSA, ML-KEM or a composite with any parameter set, because a
+/// server reads a message before it looks at the keys. Zero for other schemes.
 pub(crate) fn max_output_len(scheme: Scheme) -> usize {
     match scheme {
         Scheme::MlDsaSign { .. } => MlDsaSet::MlDsa87.signature_len(),
         Scheme::MlKemEncaps { .. } => MlKemSet::MlKem1024.ciphertext_len() + MlKemSet::SECRET_LEN,
         Scheme::MlKemDecaps { .. } => MlKemSet::SECRET_LEN,
         Scheme::SlhDsaSign { .. } => SlhDsaSet::Sha2_256f.signature_len(),
+        // The longest has RSA of 4096 bits.
+        Scheme::CompositeSign { .. } => MlDsaSet::MlDsa87.signature_len() + 512,
         _ => 0,
     }
 }

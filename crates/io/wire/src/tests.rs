@@ -1,7 +1,7 @@
 use bytes::{Bytes, BytesMut};
 use oarlock::{
-    AeadAlg, BlockCipher, Column, Curve, Fingerprint, FpeAlg, KeyKind, KeySource, MacAlg, MlDsaSet,
-    MlDsaVariant, MlKemSet, SlhDsaSet, WrapAlg,
+    AeadAlg, BlockCipher, Column, CompositeAlg, Curve, Fingerprint, FpeAlg, KeyKind, KeySource, MacAlg,
+    MlDsaSet, MlDsaVariant, MlKemSet, SlhDsaSet, WrapAlg,
 };
 use oarlock::{DigestAlg, EcdsaEncoding, Input, Job, JobError, Key, NonceRule, SaltLength, Scheme};
 use oarlock_keytable::{
@@ -73,6 +73,11 @@ fn the_key_says_the_parameter_set_of_a_scheme() {
                 assert_eq!(read(sign).with(KeyKind::MlDsaPrivate(set)), sign);
             }
         }
+    }
+    for alg in CompositeAlg::ALL {
+        let (sign, verify) = (Scheme::CompositeSign { alg }, Scheme::CompositeVerify { alg });
+        assert_eq!(read(sign).with(KeyKind::CompositePrivate(alg)), sign);
+        assert_eq!(read(verify).with(KeyKind::CompositePublic(alg)), verify);
     }
     for scheme in [Scheme::HssVerify, Scheme::XmssVerify] {
         assert_eq!(read(scheme).with(KeyKind::Ed25519Public), scheme);

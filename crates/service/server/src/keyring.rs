@@ -261,6 +261,8 @@ fn kind_name(kind: KeyKind) -> String {
         KeyKind::SlhDsaPublic(set) => format!("{set}-public"),
         KeyKind::HssPublic(set) => format!("{set}-public"),
         KeyKind::XmssPublic(set) => format!("{set}-public"),
+        KeyKind::CompositePrivate(alg) => alg.to_string(),
+        KeyKind::CompositePublic(alg) => format!("{alg}-public"),
         _ => "secret".into(),
     }
 }

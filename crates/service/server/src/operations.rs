@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use oarlock::{AeadAlg, BlockCipher, Curve, DigestAlg, FpeAlg, MacAlg, WrapAlg};
+use oarlock::{AeadAlg, BlockCipher, CompositeAlg, Curve, DigestAlg, FpeAlg, MacAlg, WrapAlg};
 use oarlock::{EcdsaEncoding, NonceRule, SaltLength, Scheme};
 use oarlock::{MlDsaSet, MlDsaVariant, MlKemSet, SlhDsaSet};
 use oarlock_keytable::{BatchTask, KeyType, KeyWrap};
@@ -63,6 +63,9 @@ pub(crate) fn schemes() -> Vec<Scheme> {
             let sign = Scheme::SlhDsaSign { set, pre_hash, nonce: NonceRule::Hedged };
             schemes.extend([sign, Scheme::SlhDsaVerify { set, pre_hash }]);
         }
+    }
+    for alg in CompositeAlg::ALL {
+        schemes.extend([Scheme::CompositeSign { alg }, Scheme::CompositeVerify { alg }]);
     }
     schemes
 }

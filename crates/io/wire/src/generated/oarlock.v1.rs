@@ -316,6 +316,8 @@ pub mod scheme {
         HssVerify = 19,
         /// XMSS or XMSS^MT, as the key says. RFC 8391.
         XmssVerify = 20,
+        CompositeSign = 21,
+        CompositeVerify = 22,
     }
     impl Kind {
         /// String value of the enum field names used in the ProtoBuf definition.
@@ -345,6 +347,8 @@ pub mod scheme {
                 Self::SlhDsaVerify => "SLH_DSA_VERIFY",
                 Self::HssVerify => "HSS_VERIFY",
                 Self::XmssVerify => "XMSS_VERIFY",
+                Self::CompositeSign => "COMPOSITE_SIGN",
+                Self::CompositeVerify => "COMPOSITE_VERIFY",
             }
         }
         /// Creates an enum from field names used in the ProtoBuf definition.
@@ -371,6 +375,8 @@ pub mod scheme {
                 "SLH_DSA_VERIFY" => Some(Self::SlhDsaVerify),
                 "HSS_VERIFY" => Some(Self::HssVerify),
                 "XMSS_VERIFY" => Some(Self::XmssVerify),
+                "COMPOSITE_SIGN" => Some(Self::CompositeSign),
+                "COMPOSITE_VERIFY" => Some(Self::CompositeVerify),
                 _ => None,
             }
         }

@@ -1,10 +1,10 @@
-//! Tests of ML-KEM, ML-DSA, SLH-DSA, HSS and XMSS: single calls, batches, grants, and key files of every form.
+//! Tests of ML-KEM, ML-DSA, SLH-DSA, HSS, XMSS and composites: single calls, batches, grants, and key files of every form.
 
 use bytes::Bytes;
 use oarlock::keys::{export, generate, import, raw};
 use oarlock::{
-    Curve, DigestAlg, Input, Job, JobError, Key, MlDsaSet, MlDsaVariant, MlKemSet, NonceRule, Scheme,
-    SlhDsaSet,
+    CompositeAlg, Curve, DigestAlg, Input, Job, JobError, Key, MlDsaSet, MlDsaVariant, MlKemSet, NonceRule,
+    Scheme, SlhDsaSet,
 };
 use oarlock_engine_kit::lattice::{ml_dsa, ml_kem};
 use oarlock_engine_kit::stateful::KNOWN_SIGNATURES;
@@ -24,6 +24,7 @@ use crate::test_server::{self, TestServer, open_resident, write_secret};
 const KEM: MlKemSet = MlKemSet::MlKem768;
 const DSA: MlDsaSet = MlDsaSet::MlDsa65;
 const SLH_DSA: SlhDsaSet = SlhDsaSet::Sha2_128f;
+const COMPOSITE: CompositeAlg = CompositeAlg::MlDsa65P256;
 
 /// Starts a server that has a key of every set beside the usual ones, and a plaintext client. `schemes` are granted for
 /// every key.
@@ -40,6 +41,8 @@ async fn server_with(schemes: &[&str]) -> (TestServer, CryptoserverClient<Channe
         }
         let key = generate::slh_dsa(SLH_DSA).unwrap();
         write_secret(&keys.join(format!("{SLH_DSA}.pem")), &*export::private_pkcs8_pem(&key).unwrap());
+        let key = generate::composite(COMPOSITE).unwrap();
+        write_secret(&keys.join(format!("{COMPOSITE}.pem")), &*export::private_pkcs8_pem(&key).unwrap());
         let mut grant = config.grants[0].clone();
         grant.clients.push("loopback".into());
         let schemes = schemes.iter().map(|scheme| (*scheme).into()).collect();
@@ -223,6 +226,45 @@ async fn signs_and_verifies_slh_dsa_with_and_without_a_digest() {
     let refused = client.sign(request).await.unwrap_err();
     assert_eq!(refused.code(), Code::InvalidArgument);
     assert!(refused.message().contains("ml_dsa_variant"), "{}", refused.message());
+}
+
+#[tokio::test]
+async fn signs_and_verifies_composites() {
+    let (_server, mut client) = server_with(&["*"]).await;
+    let name = COMPOSITE.to_string();
+    let public = info(&mut client, &name).await;
+    assert_eq!(public.kind, name);
+    let scheme = |scheme| Some(oarlock_wire::scheme::write(scheme).unwrap());
+    let request = SignRequest {
+        key: name.clone(),
+        scheme: scheme(Scheme::CompositeSign { alg: COMPOSITE }),
+        input: Some(sign_request::Input::Message("hello".into())),
+        context: "mail".into(),
+    };
+    let signature = client.sign(request.clone()).await.unwrap().into_inner().signature;
+    for key in [
+        verify_request::Key::Resident(name.clone()),
+        verify_request::Key::PublicKey(public.public_key.clone()),
+    ] {
+        for (context, is_valid) in [("mail", true), ("", false)] {
+            let request = VerifyRequest {
+                key: Some(key.clone()),
+                scheme: scheme(Scheme::CompositeVerify { alg: COMPOSITE }),
+                input: Some(verify_request::Input::Message("hello".into())),
+                signature: signature.clone(),
+                context: context.into(),
+            };
+            assert_eq!(client.verify(request).await.unwrap().into_inner().is_valid, is_valid);
+        }
+    }
+    // The key of a composite has no half that signs alone, nor does another key sign as one.
+    for (key, other) in [
+        (name, Scheme::MlDsaSign { set: DSA, variant: MlDsaVariant::Pure, nonce: NonceRule::Hedged }),
+        (DSA.to_string(), Scheme::CompositeSign { alg: COMPOSITE }),
+    ] {
+        let request = SignRequest { key, scheme: scheme(other), ..request.clone() };
+        assert_eq!(client.sign(request).await.unwrap_err().code(), Code::InvalidArgument, "{other}");
+    }
 }
 
 #[tokio::test]

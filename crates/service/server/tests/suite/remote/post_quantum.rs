@@ -1,11 +1,11 @@
 //! Tests of ML-KEM and ML-DSA keys that live at servers.
 
 use oarlock::keys::export;
-use oarlock::{DigestAlg, MlDsaSet, MlDsaVariant, MlKemSet, SigningScheme, VerifyingScheme};
+use oarlock::{CompositeAlg, DigestAlg, MlDsaSet, MlDsaVariant, MlKemSet, SigningScheme, VerifyingScheme};
 
 use super::*;
 
-/// Starts two servers with the same keys, ML-KEM-768 and ML-DSA-65 among them.
+/// Starts two servers with the same keys, ML-KEM-768, ML-DSA-65 and a composite among them.
 async fn lattice_twins() -> (TestServer, TestServer) {
     let first = TestServer::with(|config, _| {
         let keys = config.keys.directory.as_deref().unwrap();
@@ -15,6 +15,7 @@ async fn lattice_twins() -> (TestServer, TestServer) {
         };
         write("kem", &generate::ml_kem(MlKemSet::MlKem768).unwrap());
         write("dsa", &generate::ml_dsa(MlDsaSet::MlDsa65).unwrap());
+        write("both", &generate::composite(CompositeAlg::MlDsa44Ed25519).unwrap());
     })
     .await;
     let keys: PathBuf = first.directory.path().join("keys");
@@ -84,6 +85,13 @@ async fn signs_under_contexts_and_refuses_wrong_signatures() {
     let mu = SigningScheme::ml_dsa(set, MlDsaVariant::ExternalMu, NonceRule::Hedged);
     let mu = Job::sign(mu, &key, Input::Digest(&[7; 64]));
     assert_eq!(one(&accelerator, mu).unwrap().len(), set.signature_len());
+    // The halves of a composite are verified here, like every signature.
+    let key = remote.key("both").unwrap();
+    let composite = SigningScheme::composite(CompositeAlg::MlDsa44Ed25519);
+    let sign = Job::sign(composite, &key, Input::Message(b"hello")).context(b"mail");
+    let signature = one(&accelerator, sign).unwrap();
+    let verify = Job::verify(composite.verifying(), &key, Input::Message(b"hello"), &signature);
+    assert!(one(&checker(), verify.context(b"mail")).is_ok());
     // Signatures that nothing random enters are the same at every server, and the others are verified.
     let (compared, remote) =
         client(RemoteConfig { agreement: 2, ..config(vec![first.unix(), second.unix()]) });
@@ -93,4 +101,6 @@ async fn signs_under_contexts_and_refuses_wrong_signatures() {
         let sign = Job::sign(scheme, &key, Input::Message(b"hello")).context(b"mail");
         assert!(one(&compared, sign).is_ok(), "{rule:?}");
     }
+    let key = remote.key("both").unwrap();
+    assert!(one(&compared, Job::sign(composite, &key, Input::Message(b"hello"))).is_ok());
 }
