@@ -137,7 +137,7 @@ pub(super) struct InputArgs {
 /// The options of ML-DSA and SLH-DSA.
 #[derive(Args, Debug)]
 pub(super) struct ContextArgs {
-    /// Context of the signature, under an ML-DSA or SLH-DSA key: a text of at most 255 bytes [default: empty]
+    /// Context of the signature, under an ML-DSA, SLH-DSA or composite key: a text of at most 255 bytes [default: empty]
     #[arg(long, value_name = "TEXT")]
     pub(super) context: Option<String>,
     /// Context in hexadecimal digits
@@ -168,7 +168,7 @@ pub(super) struct CallSignArgs {
     #[command(flatten)]
     pub(super) key: CallKeyArgs,
     /// Scheme: rsa-pkcs1-DIGEST, rsa-pss-DIGEST, ecdsa-DIGEST, ecdsa-DIGEST-fixed, ed25519, ml-dsa, mu-ml-dsa,
-    /// slh-dsa [default: suits the key, with SHA-256 or the curve's own digest]
+    /// slh-dsa, composite [default: suits the key, with SHA-256 or the curve's own digest]
     #[arg(long)]
     pub(super) scheme: Option<String>,
     #[command(flatten)]

@@ -1,6 +1,6 @@
 //! Schemes by name.
 
-use oarlock::{Curve, KeyKind, MlDsaSet, MlDsaVariant, SlhDsaSet};
+use oarlock::{CompositeAlg, Curve, KeyKind, MlDsaSet, MlDsaVariant, SlhDsaSet};
 use oarlock::{DigestAlg, EcdsaEncoding, NonceRule, SaltLength, Scheme};
 
 use super::CallError;
@@ -17,9 +17,10 @@ enum SchemeFamily {
     SlhDsa(Option<DigestAlg>),
     Hss,
     Xmss,
+    Composite,
 }
 
-const EXPECTED: &str = "rsa-pkcs1-DIGEST, rsa-pss-DIGEST, ecdsa-DIGEST, ecdsa-DIGEST-fixed, ed25519, ml-dsa, mu-ml-dsa, slh-dsa, hss or xmss, with sha1, sha224, sha256, sha384 or sha512";
+const EXPECTED: &str = "rsa-pkcs1-DIGEST, rsa-pss-DIGEST, ecdsa-DIGEST, ecdsa-DIGEST-fixed, ed25519, ml-dsa, mu-ml-dsa, slh-dsa, hss, xmss or composite, with sha1, sha224, sha256, sha384 or sha512";
 
 /// The scheme as the user states it.
 #[derive(Clone, Copy, Debug)]
@@ -60,6 +61,7 @@ pub(super) fn sign(chosen: ChosenScheme<'_>, key: KeyKind) -> Result<Scheme, Cal
         SchemeFamily::SlhDsa(pre_hash) => {
             Scheme::SlhDsaSign { set: slh_dsa_set(key), pre_hash, nonce: NonceRule::Hedged }
         }
+        SchemeFamily::Composite => Scheme::CompositeSign { alg: composite(key) },
         SchemeFamily::Hss | SchemeFamily::Xmss => return Err(CallError::Usage(STATEFUL)),
     })
 }
@@ -75,6 +77,7 @@ pub(super) fn verify(chosen: ChosenScheme<'_>, key: KeyKind) -> Result<Scheme, C
         SchemeFamily::SlhDsa(pre_hash) => Scheme::SlhDsaVerify { set: slh_dsa_set(key), pre_hash },
         SchemeFamily::Hss => Scheme::HssVerify,
         SchemeFamily::Xmss => Scheme::XmssVerify,
+        SchemeFamily::Composite => Scheme::CompositeVerify { alg: composite(key) },
     })
 }
 
@@ -152,6 +155,14 @@ fn slh_dsa_set(key: KeyKind) -> SlhDsaSet {
     }
 }
 
+fn composite(key: KeyKind) -> CompositeAlg {
+    match key {
+        KeyKind::CompositePrivate(alg) | KeyKind::CompositePublic(alg) => alg,
+        // unreachable because `family` gives composites to their keys only
+        _ => CompositeAlg::MlDsa65P256,
+    }
+}
+
 fn family(chosen: ChosenScheme<'_>, key: KeyKind) -> Result<SchemeFamily, CallError> {
     let name = match chosen {
         ChosenScheme::Suitable => return suitable(key),
@@ -176,6 +187,9 @@ fn family(chosen: ChosenScheme<'_>, key: KeyKind) -> Result<SchemeFamily, CallEr
         }
         KeyKind::HssPublic(_) => (family == SchemeFamily::Hss, "hss"),
         KeyKind::XmssPublic(_) => (family == SchemeFamily::Xmss, "xmss"),
+        KeyKind::CompositePrivate(_) | KeyKind::CompositePublic(_) => {
+            (family == SchemeFamily::Composite, "composite")
+        }
         _ => return Err(CallError::Usage(NO_SIGNER)),
     };
     if fits {
@@ -197,6 +211,8 @@ fn parse(name: &str) -> Result<SchemeFamily, CallError> {
         Some(SchemeFamily::Hss)
     } else if name == "xmss" {
         Some(SchemeFamily::Xmss)
+    } else if name == "composite" {
+        Some(SchemeFamily::Composite)
     } else if let Some(name) = name.strip_prefix("rsa-pkcs1-") {
         digest(name).map(SchemeFamily::Pkcs1)
     } else if let Some(name) = name.strip_prefix("rsa-pss-") {
@@ -227,11 +243,12 @@ fn suitable(key: KeyKind) -> Result<SchemeFamily, CallError> {
         KeyKind::SlhDsaPrivate(_) | KeyKind::SlhDsaPublic(_) => SchemeFamily::SlhDsa(None),
         KeyKind::HssPublic(_) => SchemeFamily::Hss,
         KeyKind::XmssPublic(_) => SchemeFamily::Xmss,
+        KeyKind::CompositePrivate(_) | KeyKind::CompositePublic(_) => SchemeFamily::Composite,
         _ => return Err(CallError::Usage(NO_SIGNER)),
     })
 }
 
-const NO_SIGNER: &str = "expected a key that signs: RSA, EC, Ed25519, ML-DSA or SLH-DSA";
+const NO_SIGNER: &str = "expected a key that signs: RSA, EC, Ed25519, ML-DSA, SLH-DSA or a composite";
 
 const STATEFUL: &str = "signing with stateful keys is not offered: a key of HSS or XMSS only verifies";
 

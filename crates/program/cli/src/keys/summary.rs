@@ -139,6 +139,7 @@ pub(super) fn is_public(key: &Key) -> bool {
             | KeyKind::SlhDsaPublic(_)
             | KeyKind::HssPublic(_)
             | KeyKind::XmssPublic(_)
+            | KeyKind::CompositePublic(_)
     )
 }
 
@@ -168,6 +169,7 @@ pub(crate) fn kind(kind: KeyKind) -> String {
         KeyKind::SlhDsaPrivate(set) | KeyKind::SlhDsaPublic(set) => set.to_string(),
         KeyKind::HssPublic(set) => set.to_string(),
         KeyKind::XmssPublic(set) => set.to_string(),
+        KeyKind::CompositePrivate(alg) | KeyKind::CompositePublic(alg) => alg.to_string(),
         other => format!("{other:?}"),
     }
 }

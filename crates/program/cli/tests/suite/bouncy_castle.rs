@@ -1,5 +1,5 @@
 //! `oarlock records` and Bouncy Castle decrypt what the other has encrypted: FF1 and AES-GCM-SIV. Keys, signatures and
-//! ciphertexts of ML-DSA, SLH-DSA and ML-KEM go both ways. Each test prints SKIPPED without a JDK of version 17 or
+//! ciphertexts of ML-DSA, SLH-DSA, composites and ML-KEM go both ways. Each test prints SKIPPED without a JDK of version 17 or
 //! later, or without a Bouncy Castle that has the algorithms.
 
 use std::collections::HashMap;
@@ -14,7 +14,8 @@ use crate::program::peers::has;
 use crate::program::{code, command, stderr};
 use oarlock::keys::{export, generate, import};
 use oarlock::{
-    Accelerator, Input, Job, Key, MlDsaSet, MlDsaVariant, MlKemSet, NonceRule, SigningScheme, SlhDsaSet,
+    Accelerator, CompositeAlg, Input, Job, Key, KeyKind, MlDsaSet, MlDsaVariant, MlKemSet, NonceRule,
+    SigningScheme, SlhDsaSet,
 };
 use tempfile::TempDir;
 
@@ -215,6 +216,34 @@ fn slh_dsa_keys_and_signatures_go_both_ways() {
             name: set.standard_name().to_uppercase(),
             ours: generate::slh_dsa(set).unwrap(),
             signing: SigningScheme::slh_dsa(set, None, NonceRule::Hedged),
+        })
+        .collect();
+    signatures_go_both_ways(&signers);
+}
+
+#[test]
+fn composite_keys_and_signatures_go_both_ways() {
+    composites_go_both_ways(|bits| bits <= 2048);
+}
+
+#[test]
+#[ignore = "long RSA keys take half a minute in Java"]
+fn composites_of_long_rsa_keys_go_both_ways() {
+    composites_go_both_ways(|bits| bits > 2048);
+}
+
+/// Tests the composites whose RSA key has so many bits, or none.
+fn composites_go_both_ways(is_tested: impl Fn(u16) -> bool) {
+    let bits = |alg: &CompositeAlg| match alg.traditional_kind() {
+        KeyKind::RsaPrivate(bits) => bits,
+        _ => 0,
+    };
+    let tested = CompositeAlg::ALL.into_iter().filter(|alg| is_tested(bits(alg)));
+    let signers: Vec<LatticeSigner> = tested
+        .map(|alg| LatticeSigner {
+            name: alg.standard_name().to_owned(),
+            ours: generate::composite(alg).unwrap(),
+            signing: SigningScheme::composite(alg),
         })
         .collect();
     signatures_go_both_ways(&signers);

@@ -124,13 +124,15 @@ fn published_examples_are_reproduced() {
 }
 
 /// Makes keys of ML-KEM, ML-DSA and SLH-DSA in the directory of a server before it starts.
+const COMPOSITE: &str = "mldsa65-ecdsa-p256-sha512";
+
 fn post_quantum_folder() -> CallFolder {
     let folder = tempfile::tempdir().unwrap();
     let development = Development::at(folder.path());
     development.prepare().unwrap();
     fs::write(development.records(), KEYS).unwrap();
     let keys = development.keys();
-    for kind in ["ml-kem-768", "ml-dsa-44", "ml-dsa-65", "slh-dsa-sha2-128f"] {
+    for kind in ["ml-kem-768", "ml-dsa-44", "ml-dsa-65", "slh-dsa-sha2-128f", COMPOSITE] {
         let made =
             crate::program::oarlock(&["keys", "generate", kind, "--directory", keys.to_str().unwrap()]);
         assert_eq!(code(&made), 0, "{}", stderr(&made));
@@ -237,6 +239,26 @@ fn slh_dsa_signs_with_contexts_and_digests() {
     assert_eq!(json["scheme"], "hash-shake256-slh-dsa-sha2-128f-sign");
     assert_eq!(json["hex"].as_str().unwrap().len(), 2 * 17_088);
     folder.refused("sign --key slh-dsa-sha2-128f --scheme ml-dsa --in @message", 2, "slh-dsa");
+}
+
+#[test]
+fn composites_sign_with_contexts() {
+    let folder = post_quantum_folder();
+    fs::write(folder.path("message"), "hello").unwrap();
+    folder.ok(&format!("public-key {COMPOSITE} --out @public.pem"));
+    for (options, other) in [("--scheme composite", "--context mail"), ("--context mail", "")] {
+        folder.ok(&format!("sign --key {COMPOSITE} {options} --in @message --out @signature"));
+        for key in [&format!("--key {COMPOSITE}"), "--own-key @public.pem"] {
+            let verify = |options| format!("verify {key} {options} --in @message --signature @signature");
+            assert_eq!(folder.text(&verify(options)), "the signature is valid\n");
+            assert_eq!(code(&folder.call(&verify(other))), 1, "{options}");
+        }
+    }
+    folder.refused(&format!("sign --key {COMPOSITE} --scheme ml-dsa --in @message"), 2, "expected composite");
+    folder.refused(&format!("sign --key {COMPOSITE} --pre-hash sha256 --in @message"), 2, "--pre-hash");
+    folder.refused("sign --key ml-dsa-65 --scheme composite --in @message", 2, "expected ml-dsa");
+    let shown = crate::program::oarlock(&["keys", "show", folder.path("public.pem").to_str().unwrap()]);
+    assert!(String::from_utf8_lossy(&shown.stdout).contains(COMPOSITE), "{shown:?}");
 }
 
 #[test]
