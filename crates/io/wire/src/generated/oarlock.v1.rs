@@ -316,6 +316,8 @@ pub mod scheme {
         HssVerify = 19,
         /// XMSS or XMSS^MT, as the key says. RFC 8391.
         XmssVerify = 20,
+        /// The composite that the key names, over the message or its digest: a signature of ML-DSA, and behind it one of RSA,
+        /// ECDSA or Ed25519. draft-ietf-lamps-pq-composite-sigs-13.
         CompositeSign = 21,
         CompositeVerify = 22,
     }
