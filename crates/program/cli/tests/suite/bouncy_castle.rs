@@ -227,7 +227,7 @@ fn composite_keys_and_signatures_go_both_ways() {
 }
 
 #[test]
-#[ignore = "long RSA keys take half a minute in Java"]
+#[ignore = "long RSA keys take a minute in Java"]
 fn composites_of_long_rsa_keys_go_both_ways() {
     composites_go_both_ways(|bits| bits > 2048);
 }

@@ -246,7 +246,8 @@ fn composites_sign_with_contexts() {
     let folder = post_quantum_folder();
     fs::write(folder.path("message"), "hello").unwrap();
     folder.ok(&format!("public-key {COMPOSITE} --out @public.pem"));
-    for (options, other) in [("--scheme composite", "--context mail"), ("--context mail", "")] {
+    for (options, other) in [("--scheme composite", "--context mail"), ("--context mail", "--context other")]
+    {
         folder.ok(&format!("sign --key {COMPOSITE} {options} --in @message --out @signature"));
         for key in [&format!("--key {COMPOSITE}"), "--own-key @public.pem"] {
             let verify = |options| format!("verify {key} {options} --in @message --signature @signature");
