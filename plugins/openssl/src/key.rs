@@ -184,7 +184,7 @@ impl ProviderKey {
             KeyContent::Foreign { foreign, .. } => return Some(foreign),
             KeyContent::Empty => return None,
             KeyContent::Curve(_) => KeySelection(4),
-            KeyContent::Key(key) => KeySelection::all(is_private(&key) && held_name(&key).is_none()),
+            KeyContent::Key(key) => KeySelection::all(!key.kind().is_public() && held_name(&key).is_none()),
         };
         self.export(selection)?.with(|params| self.import_foreign(params, selection))
     }
@@ -220,7 +220,7 @@ impl ProviderKey {
         match self.get() {
             _ if !selection.keypair() => true,
             None => false,
-            Some(key) => !selection.private() || is_private(&key),
+            Some(key) => !selection.private() || !key.kind().is_public(),
         }
     }
 
@@ -595,20 +595,6 @@ fn has_attributes(params: ParamReader<'_>) -> bool {
         || is_other(name::POINT_FORMAT, "uncompressed")
         || params.number(name::INCLUDE_PUBLIC) == Some(0)
         || params.number(name::COFACTOR_FLAG).is_some_and(|flag| flag != 0)
-}
-
-/// True if the key allows private operations, in this process or in a cryptoserver.
-pub(crate) fn is_private(key: &Key) -> bool {
-    matches!(
-        key.kind(),
-        KeyKind::RsaPrivate(_)
-            | KeyKind::EcPrivate(_)
-            | KeyKind::Ed25519Private
-            | KeyKind::X25519Private
-            | KeyKind::MlKemPrivate(_)
-            | KeyKind::MlDsaPrivate(_)
-            | KeyKind::SlhDsaPrivate(_)
-    )
 }
 
 /// Returns a key's public half as a key of this process.

@@ -119,18 +119,13 @@ fn open_file(path: &Path, pem: &[(String, std::path::PathBuf)]) -> Result<NamedK
         let bytes =
             std::fs::read(path).map(zeroize::Zeroizing::new).map_err(|error| unreadable(path, &error))?;
         let key = keys::import::any(&bytes, None).map_err(|error| bad(path, &error))?;
-        if key.parts().is_some_and(|_| is_private(key.kind())) {
+        if key.parts().is_some() && !key.kind().is_public() {
             let file = std::fs::File::open(path).map_err(|error| unreadable(path, &error))?;
             oarlock_key_files::check_private(path, &file).map_err(|error| unreadable(path, &error))?;
         }
         signature_keys.insert(name.clone(), key);
     }
     Ok(NamedKeys::new(accelerator(|builder| builder)?, loaded.table, signature_keys, None))
-}
-
-fn is_private(kind: oarlock::KeyKind) -> bool {
-    use oarlock::KeyKind::{EcPrivate, Ed25519Private, RsaPrivate};
-    matches!(kind, RsaPrivate(_) | EcPrivate(_) | Ed25519Private)
 }
 
 fn open_server(endpoint: Endpoint) -> Result<NamedKeys, ColumnError> {

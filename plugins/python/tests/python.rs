@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
 use oarlock::keys::{export, generate};
-use oarlock::{Accelerator, Curve};
+use oarlock::{Accelerator, Curve, MlDsaSet};
 use oarlock_server::development::Development;
 use oarlock_server::{BoundServer, CryptoserverConfig};
 
@@ -271,6 +271,7 @@ fn prepare(directory: &Path) {
         ("rsa", generate::rsa(2048).unwrap()),
         ("p256", generate::ec(Curve::P256).unwrap()),
         ("ed25519", generate::ed25519().unwrap()),
+        ("ml-dsa", generate::ml_dsa(MlDsaSet::MlDsa44).unwrap()),
     ] {
         write(&format!("signing/{name}.pem"), &export::private_pkcs8_pem(&key).unwrap());
         write(&format!("{name}.pub"), &export::spki_pem(&key).unwrap());

@@ -92,6 +92,36 @@ pub enum KeyKind {
     Secret(u16),
 }
 
+impl KeyKind {
+    /// True if there is nothing to keep secret: such a key only verifies and encapsulates.
+    #[must_use]
+    pub fn is_public(self) -> bool {
+        // Without a wildcard, so that a new kind is not taken for public, nor a public one refused for its permissions.
+        match self {
+            Self::RsaPublic(_)
+            | Self::EcPublic(_)
+            | Self::Ed25519Public
+            | Self::X25519Public
+            | Self::MlKemPublic(_)
+            | Self::MlDsaPublic(_)
+            | Self::SlhDsaPublic(_)
+            | Self::HssPublic(_)
+            | Self::XmssPublic(_)
+            | Self::CompositePublic(_) => true,
+            Self::RsaPrivate(_)
+            | Self::ModExp { .. }
+            | Self::EcPrivate(_)
+            | Self::Ed25519Private
+            | Self::X25519Private
+            | Self::MlKemPrivate(_)
+            | Self::MlDsaPrivate(_)
+            | Self::SlhDsaPrivate(_)
+            | Self::CompositePrivate(_)
+            | Self::Secret(_) => false,
+        }
+    }
+}
+
 /// The material of a key. Integers are big-endian without leading zeros, unless a width is stated.
 #[derive(Clone)]
 #[non_exhaustive]

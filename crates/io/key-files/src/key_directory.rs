@@ -8,7 +8,6 @@ use std::sync::Arc;
 use std::{fmt, fs};
 
 use oarlock::Key;
-use oarlock::KeyKind;
 use oarlock::keys::threshold::Share;
 use oarlock::keys::{KeyError, Passphrase, import};
 use oarlock_files::{FileStamp, first_line};
@@ -346,15 +345,7 @@ impl KeyMaterial {
     /// Returns true if it holds a private key.
     #[must_use]
     pub fn is_private(&self) -> bool {
-        !matches!(
-            self.key().kind(),
-            KeyKind::RsaPublic(_)
-                | KeyKind::EcPublic(_)
-                | KeyKind::Ed25519Public
-                | KeyKind::X25519Public
-                | KeyKind::MlKemPublic(_)
-                | KeyKind::MlDsaPublic(_)
-        )
+        !self.key().kind().is_public()
     }
 }
 
@@ -450,6 +441,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     use oarlock::keys::{export, generate};
+    use oarlock::{CompositeAlg, MlDsaSet, SlhDsaSet};
 
     use super::*;
     use crate::sealed::SealArmor;
@@ -583,10 +575,21 @@ mod tests {
         let changes = directory.refresh().unwrap();
         assert!(matches!(changes.refused[..], [(_, FileFault::Exposed(_))]), "{changes:?}");
         // Every user may read a public key.
-        let public = export::spki_pem(&generate::ed25519().unwrap()).unwrap();
-        write(&path, public.as_bytes());
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
-        assert_eq!(directory.refresh().unwrap().replaced, ["open"]);
+        for key in [
+            generate::ed25519().unwrap(),
+            generate::ml_dsa(MlDsaSet::MlDsa44).unwrap(),
+            generate::slh_dsa(SlhDsaSet::Sha2_128f).unwrap(),
+            generate::composite(CompositeAlg::MlDsa44Ed25519).unwrap(),
+        ] {
+            write(&path, export::private_pkcs8_pem(&key).unwrap().as_bytes());
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+            let changes = directory.refresh().unwrap();
+            assert!(matches!(changes.refused[..], [(_, FileFault::Exposed(_))]), "{key:?}: {changes:?}");
+            write(&path, export::spki_pem(&key).unwrap().as_bytes());
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+            let changes = directory.refresh().unwrap();
+            assert_eq!((changes.replaced, changes.refused.len()), (vec!["open".to_owned()], 0), "{key:?}");
+        }
     }
 
     #[test]

@@ -55,7 +55,7 @@ pub(super) fn show(shown: &ShownKey<'_>, objects: &mut Vec<NewShownObject>) {
     };
     let certificates: Vec<_> = shown.certificates.iter().filter_map(|der| parse_certificate(der)).collect();
     let subject = certificates.first().map(|certificate| certificate.subject.clone());
-    if is_private(shown.key) {
+    if !shown.key.kind().is_public() {
         objects.push(private_object(shown, subject.as_deref()));
     }
     objects.push(public_object(shown, public, subject.as_deref()));
@@ -211,19 +211,6 @@ fn set_key_attributes(attributes: &mut AttributeSet, key: &Key, class: ObjectCla
 /// Returns the public half of a key as a key of its own.
 fn public_half(key: &Key) -> Option<Key> {
     import::spki_der(&export::spki_der(key).ok()?).ok()
-}
-
-fn is_private(key: &Key) -> bool {
-    matches!(
-        key.kind(),
-        KeyKind::RsaPrivate(_)
-            | KeyKind::EcPrivate(_)
-            | KeyKind::Ed25519Private
-            | KeyKind::X25519Private
-            | KeyKind::MlKemPrivate(_)
-            | KeyKind::MlDsaPrivate(_)
-            | KeyKind::SlhDsaPrivate(_)
-    )
 }
 
 /// The attributes of a certificate, in DER.

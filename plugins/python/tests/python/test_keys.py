@@ -65,6 +65,14 @@ def test_files_that_cannot_be_used(home, tmp_path):
     bad.chmod(0o644)
     with pytest.raises(oarlock.OptionError, match="bad.ndjson"):
         oarlock.Keys.file(bad)
+    for name in ("ed25519", "ml-dsa"):
+        pem = tmp_path / f"{name}.pem"
+        pem.write_bytes((home / "signing" / f"{name}.pem").read_bytes())
+        pem.chmod(0o644)
+        with pytest.raises(oarlock.OptionError, match=f"{name}.pem"):
+            oarlock.Keys.file(home / "keys.ndjson", pem={"a": pem})
+        pem.chmod(0o600)
+        oarlock.Keys.file(home / "keys.ndjson", pem={"a": pem})
     with pytest.raises(oarlock.OptionError, match="https"):
         oarlock.Keys.server("http://localhost:1", ca="ca", certificate="c", key="k")
 

@@ -44,7 +44,7 @@ impl SignerKey {
         if !algorithm.can_sign() {
             return Err(ZoneSignError::CannotSign(algorithm));
         }
-        if is_public(key.kind()) {
+        if key.kind().is_public() {
             return Err(ZoneSignError::PublicKey);
         }
         // A held key whose public half is unknown fails here: without it there is no DNSKEY and no tag.
@@ -139,17 +139,6 @@ impl SigningKeys {
     pub(super) fn has_algorithm(&self, algorithm: DnssecAlgorithm) -> bool {
         self.keys.iter().any(|key| key.algorithm == algorithm)
     }
-}
-
-fn is_public(kind: KeyKind) -> bool {
-    matches!(
-        kind,
-        KeyKind::RsaPublic(_)
-            | KeyKind::EcPublic(_)
-            | KeyKind::Ed25519Public
-            | KeyKind::MlDsaPublic(_)
-            | KeyKind::SlhDsaPublic(_)
-    )
 }
 
 /// Returns the preferred keys of each algorithm, or all keys of an algorithm without preferred ones.

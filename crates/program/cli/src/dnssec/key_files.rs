@@ -162,7 +162,7 @@ impl KeyFiles {
         wanted: WantedKey,
     ) -> Result<ZoneSigningKey, SigningKeyError> {
         let (key, stated) = self.key(bytes)?;
-        if !is_private(&key) {
+        if key.kind().is_public() {
             return Err(SigningKeyError::Public);
         }
         let public = public_path(path);
@@ -319,17 +319,6 @@ fn usual_algorithm(key: &Key) -> Result<DnssecAlgorithm, SigningKeyError> {
         KeyKind::SlhDsaPrivate(SlhDsaSet::Sha2_128s) => Ok(DnssecAlgorithm::SLH_DSA_SHA2_128S),
         other => Err(SigningKeyError::Kind(other)),
     }
-}
-
-fn is_private(key: &Key) -> bool {
-    matches!(
-        key.kind(),
-        KeyKind::RsaPrivate(_)
-            | KeyKind::EcPrivate(_)
-            | KeyKind::Ed25519Private
-            | KeyKind::MlDsaPrivate(_)
-            | KeyKind::SlhDsaPrivate(_)
-    )
 }
 
 fn is_reference(bytes: &[u8]) -> bool {

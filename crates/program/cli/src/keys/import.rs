@@ -17,7 +17,7 @@ pub(super) fn run(global: &GlobalOptions, args: &ImportArgs) -> Result<(), KeysE
     let recipients = args.seal.recipients()?;
     let key = key_file::read_sealed(&args.file, in_passphrase.as_ref(), identities.as_ref())
         .map_err(KeysError::of_input)?;
-    if summary::is_public(&key) && passphrase.is_some() {
+    if key.kind().is_public() && passphrase.is_some() {
         return Err(KeysError::Usage("--passphrase-file: a public key is not encrypted: remove the option"));
     }
     let directory = key_file::directory_to_fill(args.directory.as_deref())?;
@@ -25,7 +25,7 @@ pub(super) fn run(global: &GlobalOptions, args: &ImportArgs) -> Result<(), KeysE
     let over = if args.force { Overwrite::AnyFile } else { Overwrite::Nothing };
     key_file::write_sealed(&path, &key, passphrase.as_ref(), &recipients, over)?;
     summary::warn(&name, &key);
-    let is_plain = passphrase.is_none() && recipients.is_empty() && !summary::is_public(&key);
+    let is_plain = passphrase.is_none() && recipients.is_empty() && !key.kind().is_public();
     if in_passphrase.is_some() && is_plain {
         eprintln!("oarlock: {} is not encrypted: use --passphrase-file to encrypt it", path.display());
     }

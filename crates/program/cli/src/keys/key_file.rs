@@ -75,7 +75,7 @@ pub(crate) fn read(path: &Path, passphrase: Option<&Passphrase>) -> Result<Key, 
 pub(crate) fn read_to_sign(path: &Path, passphrase: Option<&Passphrase>) -> Result<Key, KeysError> {
     let key = read(path, passphrase)?;
     // The signer reports that a public key cannot sign.
-    if !summary::is_public(&key) && !is_stdin(path) {
+    if !key.kind().is_public() && !is_stdin(path) {
         let checked = File::open(path).and_then(|file| check_private(path, &file));
         checked.map_err(|error| KeysError::Read { path: path.to_owned(), error })?;
     }
@@ -155,7 +155,7 @@ pub(crate) fn write_text(
 fn text(key: &Key, passphrase: Option<&Passphrase>) -> Result<Zeroizing<String>, KeyError> {
     match passphrase {
         // First, because a public key is not secret and is never encrypted.
-        _ if summary::is_public(key) => export::spki_pem(key).map(Zeroizing::new),
+        _ if key.kind().is_public() => export::spki_pem(key).map(Zeroizing::new),
         Some(passphrase) => export::encrypted_pkcs8_pem(key, passphrase, Protection::default()),
         None => export::private_pkcs8_pem(key),
     }

@@ -63,7 +63,7 @@ impl KeySummary {
         Self {
             name: name.to_owned(),
             kind: kind(key.kind()),
-            holds: if is_public(key) { KeyHalf::Public } else { KeyHalf::Private },
+            holds: if key.kind().is_public() { KeyHalf::Public } else { KeyHalf::Private },
             bits: bits(key.kind()),
             fingerprint: Some(key.fingerprint().to_string()),
             file: file.display().to_string(),
@@ -124,23 +124,6 @@ impl KeyHalf {
             Self::Secret => "secret",
         }
     }
-}
-
-/// True if there is no private half.
-pub(super) fn is_public(key: &Key) -> bool {
-    matches!(
-        key.kind(),
-        KeyKind::RsaPublic(_)
-            | KeyKind::EcPublic(_)
-            | KeyKind::Ed25519Public
-            | KeyKind::X25519Public
-            | KeyKind::MlKemPublic(_)
-            | KeyKind::MlDsaPublic(_)
-            | KeyKind::SlhDsaPublic(_)
-            | KeyKind::HssPublic(_)
-            | KeyKind::XmssPublic(_)
-            | KeyKind::CompositePublic(_)
-    )
 }
 
 /// Warns on stderr about a key that is too short.
