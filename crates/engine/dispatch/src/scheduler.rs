@@ -167,7 +167,8 @@ impl<O: ItemOwner> Scheduler<O> {
         }
         let is_due = |engine: &usize| *engine != referee || queue.probe_state == ProbeState::Nobody;
         // A first single job needs the referee only. Testing all engines would delay it by their self tests.
-        let is_alone = ops < 2 && queue.probe_state == ProbeState::Nobody && self.config.referee_serves;
+        let is_new = queue.probe_state == ProbeState::Nobody;
+        let is_alone = is_new && queue.suits_referee(ops) && self.config.referee_serves;
         let (engines, then) = if is_alone {
             (vec![referee], ProbeState::Referee)
         } else {

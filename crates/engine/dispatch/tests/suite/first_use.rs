@@ -72,6 +72,15 @@ fn no_engine_is_probed_before_its_first_use_and_a_single_job_probes_the_referee_
 }
 
 #[test]
+fn a_single_long_job_probes_every_engine() {
+    let (dispatcher, log) = logging(1, offered);
+    log.gate.open();
+    let one = set_of(HASH_SIGN, 0, 1);
+    assert_true(&one, &dispatcher.submit_many(one.clone(), SubmitOptions::default()).unwrap().wait());
+    assert_eq!(log.probes(), [("referee", HASH_SIGN), ("lanes", HASH_SIGN)]);
+}
+
+#[test]
 fn callers_wait_for_a_running_probe_and_no_lock_is_held_meanwhile() {
     let (dispatcher, log) = logging(2, offered);
     let sets: Vec<_> = (0..4).map(|n| set_of(DERIVE, 10 * n, LANES)).collect();
