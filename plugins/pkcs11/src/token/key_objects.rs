@@ -1,7 +1,7 @@
 //! The objects that show a key: its private and its public half, and its certificates.
 
+use oarlock::Key;
 use oarlock::keys::{export, import};
-use oarlock::{Key, KeyKind};
 use oarlock_cryptoki::{AttributeSet, AttributeType as A, KeyTypeNumber, ObjectClass, public_values};
 use x509_parser::prelude::{FromDer, X509Certificate};
 

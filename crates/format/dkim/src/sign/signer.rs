@@ -349,7 +349,7 @@ fn key_words(kind: KeyKind) -> String {
         KeyKind::X25519Private => "an X25519 private key".to_owned(),
         KeyKind::X25519Public => "an X25519 public key".to_owned(),
         KeyKind::Secret(bytes) => format!("a symmetric key of {bytes} bytes"),
-        _ => "a key of an unknown kind".to_owned(),
+        _ => "a key of another kind".to_owned(),
     }
 }
 

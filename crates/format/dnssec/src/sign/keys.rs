@@ -1,6 +1,5 @@
 //! Signing keys, and the choice of keys for each set.
 
-use oarlock::KeyKind;
 use oarlock::{Key, NonceRule, Scheme};
 
 use super::ZoneSignError;

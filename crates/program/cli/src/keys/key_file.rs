@@ -13,7 +13,7 @@ use oarlock_key_files::{ENDINGS, KeyMaterial, check_private, is_key_name, read_s
 use oarlock_server::development::Development;
 use zeroize::Zeroizing;
 
-use super::{KeysError, seal, summary};
+use super::{KeysError, seal};
 
 /// Returns the directory that was named, else that of the development set-up.
 pub(super) fn directory(given: Option<&Path>) -> Result<PathBuf, KeysError> {
