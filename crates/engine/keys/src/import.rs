@@ -24,7 +24,7 @@ use outline::Structure;
 #[cfg(feature = "key-files")]
 pub use self::files::{
     any, certificates, der, encrypted_pkcs8_der, encrypted_pkcs8_pem, pem, pkcs1_private_pem,
-    pkcs1_public_pem, pkcs8_pem, private_key_format, sec1_pem, spki_pem,
+    pkcs1_public_pem, pkcs8_pem, private_key_format, sec1_pem, slh_dsa_set, spki_pem,
 };
 #[cfg(feature = "key-files")]
 pub(crate) use self::files::{own_pem, public_key};

@@ -13,12 +13,20 @@ use crate::{KeyError, composite, ec, edwards, fingerprint, hash_based, lattice};
 const STRUCTURE: &str = "PKCS#8 PrivateKeyInfo";
 
 pub(super) fn key(bytes: &[u8]) -> Result<Key, KeyError> {
-    let (algorithm, private, public) = match PrivateKeyInfoRef::try_from(bytes) {
-        Ok(info) => (info.algorithm, info.private_key, info.public_key),
-        Err(error) => explicit_public(bytes).ok_or_else(|| asn1::malformed(STRUCTURE)(error))?,
-    };
+    let (algorithm, private, public) = members(bytes)?;
     let public = public.map(|bits| super::spki::whole_bytes(STRUCTURE, bits)).transpose()?;
     fingerprint::local(parts(AlgorithmId::parse(&algorithm)?, private.as_bytes(), public)?)
+}
+
+pub(super) fn algorithm(bytes: &[u8]) -> Result<AlgorithmId, KeyError> {
+    AlgorithmId::parse(&members(bytes)?.0)
+}
+
+fn members(bytes: &[u8]) -> Result<Members<'_>, KeyError> {
+    match PrivateKeyInfoRef::try_from(bytes) {
+        Ok(info) => Ok((info.algorithm, info.private_key, info.public_key)),
+        Err(error) => explicit_public(bytes).ok_or_else(|| asn1::malformed(STRUCTURE)(error)),
+    }
 }
 
 /// The members of a PKCS#8 private key that this crate reads.

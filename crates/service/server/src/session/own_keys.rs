@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use oarlock::KeyKind;
 use oarlock::keys::import;
-use oarlock::{Key, keys};
+use oarlock::{Key, KeyKind, SlhDsaSet, keys};
 use oarlock_keytable::{KeyPolicy, KeyTable, KeyType, TableError};
 use oarlock_wire::proto::{Blame, Code, Fault};
 
@@ -14,6 +13,9 @@ use crate::config::{RSA_KEY_UNITS, ServerLimits};
 
 /// The maximum length in bytes of a key that a client brings. PEM of an RSA key of 16,384 bits has 13 KiB.
 const MAX_KEY_BYTES: usize = 64 << 10;
+
+/// The maximum number of hashes of a tree that a connection's thread computes: those of all sets for fast signatures.
+const MAX_TREE_HASHES: usize = 20_000;
 
 /// The symmetric keys that a stream has brought and has open.
 #[derive(Clone, Debug, Default)]
@@ -71,10 +73,11 @@ pub(super) fn import_client_key(
         let message = format!("the key has {} bytes: expected {MAX_KEY_BYTES} at most", bytes.len());
         return Err(refusal(Code::BadKey, &message, Blame::Caller));
     }
-    count_brought_key(limits, account, 1)?;
+    let units = import::slh_dsa_set(bytes).map_or(Ok(1), tree_units)?;
+    count_brought_key(limits, account, units)?;
     let key = import::any(bytes, None).map_err(bad_key)?;
     let max = limits.max_brought_rsa_bits;
-    match key.kind() {
+    match key.composite().map_or(key.kind(), |parts| parts.traditional.kind()) {
         KeyKind::RsaPrivate(bits) | KeyKind::RsaPublic(bits) if bits > max => {
             let message = format!(
                 "the RSA key has {bits} bits: keys that clients bring have {max} at most ([limits] max_brought_rsa_bits)"
@@ -85,6 +88,21 @@ pub(super) fn import_client_key(
         KeyKind::RsaPrivate(_) => count_brought_key(limits, account, RSA_KEY_UNITS - 1).map(|()| key),
         _ => Ok(key),
     }
+}
+
+/// Returns the units of an SLH-DSA private key, whose import computes a tree.
+///
+/// # Errors
+/// The tree takes too long for the thread of a connection.
+fn tree_units(set: SlhDsaSet) -> Result<u32, Fault> {
+    if set.root_hashes() > MAX_TREE_HASHES {
+        let message = format!(
+            "the key is {set}: clients bring no private keys of this set, whose check takes up to 0.3 s; the server can have it, or use a set with an f"
+        );
+        return Err(refusal(Code::BadKey, &message, Blame::Caller));
+    }
+    let per_unit = if set.is_shake() { 50 } else { 200 };
+    Ok((set.root_hashes() / per_unit) as u32)
 }
 
 /// Counts a key against the rate at which a client may bring keys.

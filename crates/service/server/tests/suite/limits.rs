@@ -7,8 +7,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use bytes::BytesMut;
-use oarlock::Key;
 use oarlock::keys::{export, generate};
+use oarlock::{CompositeAlg, Key, SlhDsaSet};
 use oarlock_server::config::ServerLimits;
 use oarlock_wire::proto::cryptoserver_client::CryptoserverClient;
 use oarlock_wire::proto::{
@@ -315,6 +315,13 @@ async fn limits_the_rate_and_the_size_of_brought_keys() {
         "{}",
         fault.message
     );
+    let composite = generate::composite(CompositeAlg::MlDsa65Rsa3072Pss).unwrap();
+    let fault = refusal_of(bring(&link, &composite).await);
+    assert!(fault.message.contains("max_brought_rsa_bits"), "{}", fault.message);
+    let slow = generate::slh_dsa(SlhDsaSet::Sha2_128s).unwrap();
+    let fault = refusal_of(bring(&link, &slow).await);
+    assert_eq!(fault.code(), Code::BadKey);
+    assert!(fault.message.contains("slh-dsa-sha2-128s: clients bring no"), "{}", fault.message);
     let key = generate::ed25519().unwrap();
     let (brought, fault) = bring_until_refused(&link, &key).await;
     assert!(brought >= 30, "{brought}");
