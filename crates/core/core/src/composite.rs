@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{Curve, DigestAlg, EcdsaEncoding, Key, KeyKind, MlDsaSet, NonceRule, SigningScheme};
+use crate::{DigestAlg, MlDsaSet};
 
 /// A composite of ML-DSA and RSA, ECDSA or Ed25519. draft-ietf-lamps-pq-composite-sigs-13 section 7.
 ///
@@ -38,18 +38,6 @@ pub enum CompositeAlg {
     MlDsa87Rsa3072Pss,
     /// ML-DSA-87 and RSASSA-PSS of 4096 bits.
     MlDsa87Rsa4096Pss,
-}
-
-/// The two keys of a composite, both private or both public. Neither may serve anything else: a signature by one of
-/// them alone must not pass for half of a composite. Section 10.3 of the draft.
-#[derive(Clone, Debug)]
-pub struct CompositeParts {
-    /// The algorithm.
-    pub alg: CompositeAlg,
-    /// The key of ML-DSA, whose private half is its seed.
-    pub ml_dsa: Key,
-    /// The key of the other algorithm.
-    pub traditional: Key,
 }
 
 impl CompositeAlg {
@@ -127,43 +115,6 @@ impl CompositeAlg {
         match self {
             Self::MlDsa44Rsa2048Pss | Self::MlDsa44Rsa2048Pkcs1 | Self::MlDsa44P256 => DigestAlg::Sha256,
             _ => DigestAlg::Sha512,
-        }
-    }
-
-    /// Returns the scheme of the other component. Sections 7 and 7.1 of the draft.
-    #[must_use]
-    pub const fn traditional(self) -> SigningScheme {
-        match self {
-            Self::MlDsa44Rsa2048Pss | Self::MlDsa65Rsa3072Pss | Self::MlDsa87Rsa3072Pss => {
-                SigningScheme::RSA_PSS_SHA256
-            }
-            Self::MlDsa65Rsa4096Pss | Self::MlDsa87Rsa4096Pss => SigningScheme::RSA_PSS_SHA384,
-            Self::MlDsa44Rsa2048Pkcs1 | Self::MlDsa65Rsa3072Pkcs1 => SigningScheme::RSA_PKCS1_SHA256,
-            Self::MlDsa65Rsa4096Pkcs1 => SigningScheme::RSA_PKCS1_SHA384,
-            Self::MlDsa44Ed25519 | Self::MlDsa65Ed25519 => SigningScheme::ED25519,
-            Self::MlDsa44P256 | Self::MlDsa65P256 => {
-                SigningScheme::ecdsa(Curve::P256, DigestAlg::Sha256, EcdsaEncoding::Der, NonceRule::Hedged)
-            }
-            Self::MlDsa65P384 | Self::MlDsa87P384 => {
-                SigningScheme::ecdsa(Curve::P384, DigestAlg::Sha384, EcdsaEncoding::Der, NonceRule::Hedged)
-            }
-        }
-    }
-
-    /// Returns the kind of the other component's private key.
-    #[must_use]
-    pub const fn traditional_kind(self) -> KeyKind {
-        match self {
-            Self::MlDsa44Rsa2048Pss | Self::MlDsa44Rsa2048Pkcs1 => KeyKind::RsaPrivate(2048),
-            Self::MlDsa65Rsa3072Pss | Self::MlDsa65Rsa3072Pkcs1 | Self::MlDsa87Rsa3072Pss => {
-                KeyKind::RsaPrivate(3072)
-            }
-            Self::MlDsa65Rsa4096Pss | Self::MlDsa65Rsa4096Pkcs1 | Self::MlDsa87Rsa4096Pss => {
-                KeyKind::RsaPrivate(4096)
-            }
-            Self::MlDsa44Ed25519 | Self::MlDsa65Ed25519 => KeyKind::Ed25519Private,
-            Self::MlDsa44P256 | Self::MlDsa65P256 => KeyKind::EcPrivate(Curve::P256),
-            Self::MlDsa65P384 | Self::MlDsa87P384 => KeyKind::EcPrivate(Curve::P384),
         }
     }
 }

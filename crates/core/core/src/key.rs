@@ -1,13 +1,17 @@
 //! Key handles: imported once, immutable, shared by handle, identified by fingerprint.
 
+mod composite;
+
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
 use crate::{
-    CompositeAlg, CompositeParts, Curve, ForkSafeCell, HssPublicKey, HssSet, MacAlg, MlDsaSet, MlKemSet,
-    RsaExponent, SecretBytes, Shape, SlhDsaSet, XmssPublicKey, XmssSet,
+    CompositeAlg, Curve, ForkSafeCell, HssPublicKey, HssSet, MacAlg, MlDsaSet, MlKemSet, RsaExponent,
+    SecretBytes, Shape, SlhDsaSet, XmssPublicKey, XmssSet,
 };
+
+pub use composite::CompositeParts;
 
 /// A cheap handle to an immutable key.
 ///

@@ -54,7 +54,7 @@ mod task;
 
 pub use batch::Batch;
 pub use column::{Column, ColumnCursor, ColumnValue};
-pub use composite::{CompositeAlg, CompositeParts};
+pub use composite::CompositeAlg;
 pub use engine::{BatchSize, Engine, EngineFault, EngineLeaf, EngineLocation, LeafAbsence, TableUsage};
 pub use error::{Blame, JobError};
 pub use ff1::{Ff1Radix, MAX_FF1_NUMERALS, MAX_FF1_TWEAK};
@@ -64,8 +64,8 @@ pub use holder::{
 pub use job::{Input, Job, OwnedJob};
 pub use jobs::Jobs;
 pub use key::{
-    EcPrivateParts, Ed25519PrivateParts, Fingerprint, Key, KeyHome, KeyKind, KeyParts, LatticePrivate,
-    LatticePrivateParts, ModExpParts, RsaPrivateParts, RsaPublicParts, X25519PrivateParts,
+    CompositeParts, EcPrivateParts, Ed25519PrivateParts, Fingerprint, Key, KeyHome, KeyKind, KeyParts,
+    LatticePrivate, LatticePrivateParts, ModExpParts, RsaPrivateParts, RsaPublicParts, X25519PrivateParts,
 };
 pub use key_type::KeyType;
 pub use operation::{NonceInput, Operation, OperationInputs, OperationSet, SecondInput};

@@ -1,5 +1,6 @@
 //! Schemes: the complete operation that a job asks for. The facade lowers it to a raw shape or passes it to a holder.
 
+mod composite;
 mod ml_dsa;
 
 use std::fmt;

@@ -10,12 +10,13 @@
 //! Formats of other programs are recognised and rejected, with the command that converts them. No error quotes the
 //! file.
 
+mod composite;
 #[cfg(feature = "key-files")]
 mod files;
 mod outline;
-pub(crate) mod pkcs1;
+mod pkcs1;
 mod pkcs8;
-pub(crate) mod sec1;
+mod sec1;
 mod spki;
 
 use oarlock_core::Key;

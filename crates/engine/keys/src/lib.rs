@@ -42,7 +42,6 @@
 mod asn1;
 #[cfg(feature = "key-files")]
 pub mod bind;
-mod composite;
 mod ec;
 mod edwards;
 mod error;

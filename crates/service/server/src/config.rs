@@ -172,7 +172,7 @@ pub enum AuditFailure {
     Warn,
 }
 
-/// The units that an RSA private key counts when a client brings it. Checking such a key takes long, about 50 µs a unit.
+/// The units that an RSA private key counts when a client brings it. Checking such a key takes long, 50 µs a unit.
 pub(crate) const RSA_KEY_UNITS: u32 = 20;
 
 /// The limits that keep one client from using up the resources of others.

@@ -3,8 +3,8 @@
 //!
 //! A worker that finds a job of an unknown shape runs the probes while the job waits in its queue. A caller that
 //! computes on its own thread runs them there. Probes run without the lock, and on one thread at a time for each
-//! shape. For a single job only the referee is probed. The other engines are probed once two jobs wait together, or one of
-//! a long shape.
+//! shape. For a single job only the referee is probed. The other engines are probed once two jobs wait together, or one
+//! of a long shape.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{MutexGuard, PoisonError};

@@ -28,8 +28,8 @@ pub fn any(bytes: &[u8], passphrase: Option<&Passphrase>) -> Result<Key, KeyErro
     }
 }
 
-/// Returns the parameter set of an SLH-DSA private key in PEM or DER that is not encrypted. The key itself is not looked
-/// at.
+/// Returns the parameter set of an SLH-DSA private key in PEM or DER that is not encrypted. The key itself is not
+/// looked at.
 ///
 /// To import such a key, its root is computed, which takes 0.2 ms to 0.3 s. Who imports keys of others asks before.
 #[must_use]

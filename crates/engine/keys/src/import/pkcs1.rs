@@ -7,7 +7,7 @@ use pkcs1::{RsaPrivateKeyRef, RsaPublicKeyRef};
 use crate::rsa::{self, PrivateNumbers};
 use crate::{KeyError, asn1};
 
-pub(crate) fn private(bytes: &[u8]) -> Result<KeyParts, KeyError> {
+pub(super) fn private(bytes: &[u8]) -> Result<KeyParts, KeyError> {
     let key = RsaPrivateKeyRef::from_der(bytes).map_err(asn1::malformed("PKCS#1 RSAPrivateKey"))?;
     if key.other_prime_infos.is_some() {
         return Err(KeyError::MultiPrime);
@@ -24,7 +24,7 @@ pub(crate) fn private(bytes: &[u8]) -> Result<KeyParts, KeyError> {
     })
 }
 
-pub(crate) fn public(bytes: &[u8]) -> Result<KeyParts, KeyError> {
+pub(super) fn public(bytes: &[u8]) -> Result<KeyParts, KeyError> {
     let key = RsaPublicKeyRef::from_der(bytes).map_err(asn1::malformed("PKCS#1 RSAPublicKey"))?;
     let parts = rsa::public_parts(key.modulus.as_bytes(), key.public_exponent.as_bytes())?;
     Ok(KeyParts::RsaPublic(parts))

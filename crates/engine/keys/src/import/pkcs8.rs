@@ -6,9 +6,9 @@ use oarlock_core::{Key, KeyParts};
 use pkcs8::PrivateKeyInfoRef;
 use spki::AlgorithmIdentifierRef;
 
-use super::{pkcs1, sec1};
+use super::{composite, pkcs1, sec1};
 use crate::asn1::{self, AlgorithmId};
-use crate::{KeyError, composite, ec, edwards, fingerprint, hash_based, lattice};
+use crate::{KeyError, ec, edwards, fingerprint, hash_based, lattice};
 
 const STRUCTURE: &str = "PKCS#8 PrivateKeyInfo";
 

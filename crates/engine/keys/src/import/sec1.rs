@@ -8,7 +8,7 @@ use sec1::EcPrivateKey;
 use crate::{KeyError, asn1, ec};
 
 /// Imports a key. `outer` is the curve of the PKCS#8 around it, if there is one; otherwise the key must name its curve.
-pub(crate) fn private(bytes: &[u8], outer: Option<Curve>) -> Result<KeyParts, KeyError> {
+pub(super) fn private(bytes: &[u8], outer: Option<Curve>) -> Result<KeyParts, KeyError> {
     // The parser accepts named curves only. The second look gives explicit curves an error of their own.
     let key = EcPrivateKey::from_der(bytes).map_err(|error| match has_explicit_curve(bytes) {
         true => KeyError::ExplicitCurve,

@@ -5,9 +5,9 @@ use der::asn1::BitStringRef;
 use oarlock_core::KeyParts;
 use spki::SubjectPublicKeyInfoRef;
 
-use super::pkcs1;
+use super::{composite, pkcs1};
 use crate::asn1::{self, AlgorithmId};
-use crate::{KeyError, composite, ec, edwards, hash_based, lattice, stateful};
+use crate::{KeyError, ec, edwards, hash_based, lattice, stateful};
 
 const STRUCTURE: &str = "SubjectPublicKeyInfo";
 

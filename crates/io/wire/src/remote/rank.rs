@@ -9,8 +9,8 @@ use super::server::RemoteServer;
 const ALIKE: u128 = 2;
 
 /// Returns the indices of the servers to ask for a number of operations, ordered by the time at which they will
-/// finish. Servers that will finish at about the same time take turns: `turn` grows with each choice of a holder. Servers with an open breaker come last, because
-/// an answer from them is better than none.
+/// finish. Servers that will finish at about the same time take turns: `turn` grows with each choice of a holder.
+/// Servers with an open breaker come last, because an answer from them is better than none.
 pub(super) fn servers_by_rank(
     servers: &[Arc<RemoteServer>],
     asked: &[usize],

@@ -137,7 +137,8 @@ pub(super) struct InputArgs {
 /// The options of ML-DSA and SLH-DSA.
 #[derive(Args, Debug)]
 pub(super) struct ContextArgs {
-    /// Context of the signature, under an ML-DSA, SLH-DSA or composite key: a text of at most 255 bytes [default: empty]
+    /// Context of the signature, under an ML-DSA, SLH-DSA or composite key: a text of at most 255 bytes [default:
+    /// empty]
     #[arg(long, value_name = "TEXT")]
     pub(super) context: Option<String>,
     /// Context in hexadecimal digits

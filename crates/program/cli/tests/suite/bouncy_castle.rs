@@ -1,6 +1,6 @@
 //! `oarlock records` and Bouncy Castle decrypt what the other has encrypted: FF1 and AES-GCM-SIV. Keys, signatures and
-//! ciphertexts of ML-DSA, SLH-DSA, composites and ML-KEM go both ways. Each test prints SKIPPED without a JDK of version 17 or
-//! later, or without a Bouncy Castle that has the algorithms.
+//! ciphertexts of ML-DSA, SLH-DSA, composites and ML-KEM go both ways. Each test prints SKIPPED without a JDK of
+//! version 17 or later, or without a Bouncy Castle that has the algorithms.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;

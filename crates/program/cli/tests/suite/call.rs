@@ -206,7 +206,7 @@ fn ml_dsa_signs_with_contexts_and_digests() {
             "expected ml-dsa, mu-ml-dsa or --pre-hash",
         ),
         ("sign --key ml-dsa-65 --digest --in @message".into(), "digest"),
-        ("sign --key ml-kem-768 --in @message".into(), "RSA, EC, Ed25519, ML-DSA or SLH-DSA"),
+        ("sign --key ml-kem-768 --in @message".into(), "RSA, EC, Ed25519, ML-DSA, SLH-DSA or a composite"),
         (
             "sign --key ml-dsa-65 --pre-hash sha256 --scheme ml-dsa --in @message".into(),
             "cannot be used with",

@@ -1,4 +1,5 @@
-//! Tests of ML-KEM, ML-DSA, SLH-DSA, HSS, XMSS and composites: single calls, batches, grants, and key files of every form.
+//! Tests of ML-KEM, ML-DSA, SLH-DSA, HSS, XMSS and composites: single calls, batches, grants, and key files of every
+//! form.
 
 use bytes::Bytes;
 use oarlock::keys::{export, generate, import, raw};

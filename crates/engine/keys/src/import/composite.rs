@@ -3,12 +3,12 @@
 
 use oarlock_core::{CompositeAlg, CompositeParts, KeyKind, KeyParts, MlDsaSet};
 
-use crate::import::{pkcs1, sec1};
+use super::{pkcs1, sec1};
 use crate::{KeyError, ec, edwards, export, fingerprint, lattice};
 
 /// Imports a private key: the seed of ML-DSA and a PKCS#1 RSAPrivateKey, a SEC 1 ECPrivateKey or a seed of Ed25519.
 /// `public` is the public key that PKCS#8 version 2 may contain.
-pub(crate) fn private(
+pub(super) fn private(
     alg: CompositeAlg,
     content: &[u8],
     public: Option<&[u8]>,
@@ -30,7 +30,7 @@ pub(crate) fn private(
 }
 
 /// Imports a public key: that of ML-DSA and a PKCS#1 RSAPublicKey, an uncompressed point or a public key of Ed25519.
-pub(crate) fn public(alg: CompositeAlg, content: &[u8]) -> Result<KeyParts, KeyError> {
+pub(super) fn public(alg: CompositeAlg, content: &[u8]) -> Result<KeyParts, KeyError> {
     let (ml_dsa, traditional) = split(alg, "public key of ML-DSA", alg.set().public_len(), content)?;
     let traditional = match alg.traditional_kind() {
         KeyKind::RsaPrivate(bits) => of_size(pkcs1::public(traditional)?, bits)?,
