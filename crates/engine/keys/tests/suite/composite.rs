@@ -107,7 +107,7 @@ fn broken_private_keys_name_their_fault() {
     let mismatch = KeyError::PublicMismatch { algorithm: "MLDSA44-ECDSA-P256-SHA256" };
     assert_eq!(with_content(&key, &good, Some(&other)).unwrap_err(), mismatch);
     // The scalar zero.
-    let mut zero = good.clone();
+    let mut zero = good;
     zero[39..71].fill(0);
     assert!(matches!(with_content(&key, &zero, None), Err(KeyError::ScalarRange { .. })));
     let edwards = generate::composite(CompositeAlg::MlDsa44Ed25519).unwrap();
@@ -133,7 +133,7 @@ fn broken_public_keys_name_their_fault() {
     compressed[point] = 2 + good[point + 64] % 2;
     let error = with_public_content(&key, &compressed).unwrap_err().to_string();
     assert!(error.contains("expected an uncompressed point of 65 bytes, found 33"), "{error}");
-    let mut off_curve = good.clone();
+    let mut off_curve = good;
     off_curve[point + 64] ^= 1;
     assert!(matches!(with_public_content(&key, &off_curve), Err(KeyError::PointOffCurve { .. })));
     // A modulus of another length than the algorithm names.
