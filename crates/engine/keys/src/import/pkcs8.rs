@@ -18,6 +18,7 @@ pub(super) fn key(bytes: &[u8]) -> Result<Key, KeyError> {
     fingerprint::local(parts(AlgorithmId::parse(&algorithm)?, private.as_bytes(), public)?)
 }
 
+#[cfg(feature = "key-files")]
 pub(super) fn algorithm(bytes: &[u8]) -> Result<AlgorithmId, KeyError> {
     AlgorithmId::parse(&members(bytes)?.0)
 }
