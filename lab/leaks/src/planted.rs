@@ -47,6 +47,9 @@ fn take_steps(key: &Key) -> u64 {
         | Some(KeyParts::MlDsaPrivate(LatticePrivateParts {
             private: LatticePrivate::Expanded(key), ..
         })) => key.expose(),
+        Some(KeyParts::SlhDsaPrivate(set, private)) => {
+            private.expose().get(..set.public_len()).unwrap_or_default()
+        }
         _ => &[],
     };
     let mut steps = 1;
