@@ -20,7 +20,7 @@ pub struct Job<'a> {
     pub input: Input<'a>,
     /// The signature to verify or the OAEP label, else empty.
     pub second: &'a [u8],
-    /// The context of an ML-DSA or SLH-DSA signature, at most 255 bytes, else empty. FIPS 204 section 5.2, FIPS 205
+    /// The context of an ML-DSA, SLH-DSA or composite signature, at most 255 bytes, else empty. FIPS 204 5.2, FIPS 205
     /// section 10.2.
     pub context: &'a [u8],
 }
@@ -70,7 +70,7 @@ impl<'a> Job<'a> {
         Self { scheme, key, input, second, context: &[] }
     }
 
-    /// Sets the context of an ML-DSA or SLH-DSA signature.
+    /// Sets the context of an ML-DSA, SLH-DSA or composite signature.
     #[must_use]
     pub fn context(self, context: &'a [u8]) -> Self {
         Self { context, ..self }

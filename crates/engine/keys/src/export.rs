@@ -88,7 +88,15 @@ pub fn expanded(key: &Key) -> Result<SecretBytes, KeyError> {
 
 /// Returns the SubjectPublicKeyInfo of parts that have a public half.
 pub(crate) fn spki_of(parts: &KeyParts) -> Result<Option<Vec<u8>>, KeyError> {
-    let (algorithm, bytes) = match parts {
+    let Some((algorithm, bytes)) = public_of(parts)? else { return Ok(None) };
+    let subject_public_key = BitStringRef::from_bytes(&bytes).map_err(not_encoded)?;
+    let spki = SubjectPublicKeyInfoRef { algorithm: algorithm.identifier()?, subject_public_key };
+    spki.to_der().map(Some).map_err(not_encoded)
+}
+
+/// Returns the public half of parts that have one, as in the BIT STRING of a SubjectPublicKeyInfo.
+fn public_of(parts: &KeyParts) -> Result<Option<(AlgorithmId, Vec<u8>)>, KeyError> {
+    Ok(Some(match parts {
         KeyParts::RsaPrivate(rsa) => (AlgorithmId::Rsa, rsa_public(&rsa.public)?),
         KeyParts::RsaPublic(rsa) => (AlgorithmId::Rsa, rsa_public(rsa)?),
         KeyParts::EcPrivate(ec) => (AlgorithmId::Ec(ec.curve), ec.public.clone()),
@@ -116,10 +124,7 @@ pub(crate) fn spki_of(parts: &KeyParts) -> Result<Option<Vec<u8>>, KeyError> {
             (AlgorithmId::Composite(parts.alg), composite_public(parts)?)
         }
         _ => return Ok(None),
-    };
-    let subject_public_key = BitStringRef::from_bytes(&bytes).map_err(not_encoded)?;
-    let spki = SubjectPublicKeyInfoRef { algorithm: algorithm.identifier()?, subject_public_key };
-    spki.to_der().map(Some).map_err(not_encoded)
+    }))
 }
 
 fn rsa_public(public: &RsaPublicParts) -> Result<Vec<u8>, KeyError> {
@@ -157,17 +162,11 @@ fn ec_private(parts: &EcPrivateParts) -> Result<Zeroizing<Vec<u8>>, KeyError> {
 /// Returns the public key of ML-DSA and that of the other algorithm, without its algorithm identifier.
 /// draft-ietf-lamps-pq-composite-sigs-13 section 5.1.
 pub(crate) fn composite_public(parts: &CompositeParts) -> Result<Vec<u8>, KeyError> {
-    let (_, ml_dsa) = parts.ml_dsa.ml_dsa_public().ok_or_else(|| not_encoded("a key of another kind"))?;
-    let traditional = match parts.traditional.parts() {
-        Some(KeyParts::RsaPrivate(rsa)) => rsa_public(&rsa.public)?,
-        Some(KeyParts::RsaPublic(rsa)) => rsa_public(rsa)?,
-        Some(KeyParts::EcPrivate(ec)) => ec.public.clone(),
-        Some(KeyParts::EcPublic(_, point)) => point.clone(),
-        Some(KeyParts::Ed25519Private(ed)) => ed.public.to_vec(),
-        Some(KeyParts::Ed25519Public(public)) => public.to_vec(),
-        _ => return Err(not_encoded("a key of another kind")),
+    let bytes = |key: &Key| match key.parts().map(public_of).transpose()?.flatten() {
+        Some((_, bytes)) => Ok(bytes),
+        None => Err(not_encoded("a key without a public half")),
     };
-    Ok([ml_dsa, &traditional].concat())
+    Ok([bytes(&parts.ml_dsa)?, bytes(&parts.traditional)?].concat())
 }
 
 /// Returns the seed of ML-DSA, and behind it the private key of the other algorithm. An ECPrivateKey names its curve

@@ -7,7 +7,7 @@ use crate::{CompositeAlg, Curve};
 /// them alone must not pass for half of a composite. Section 10.3 of the draft.
 #[derive(Clone, Debug)]
 pub struct CompositeParts {
-    /// The algorithm.
+    /// The composite, which names the algorithms of both keys.
     pub alg: CompositeAlg,
     /// The key of ML-DSA, whose private half is its seed.
     pub ml_dsa: Key,

@@ -68,13 +68,15 @@ pub(super) fn import_client_key(
     account: &ClientAccount,
     bytes: &[u8],
 ) -> Result<Key, Fault> {
-    // The bound of the length and the rate come first: parsing costs time.
+    // The bound of the length comes first, and the rate before anything that takes longer than to decode PEM.
     if bytes.len() > MAX_KEY_BYTES {
         let message = format!("the key has {} bytes: expected {MAX_KEY_BYTES} at most", bytes.len());
         return Err(refusal(Code::BadKey, &message, Blame::Caller));
     }
-    let units = import::slh_dsa_set(bytes).map_or(Ok(1), tree_units)?;
-    count_brought_key(limits, account, units)?;
+    let units = import::slh_dsa_set(bytes).map_or(Ok(1), tree_units);
+    // A refused key counts as one, so that a client cannot ask without end.
+    count_brought_key(limits, account, *units.as_ref().unwrap_or(&1))?;
+    units?;
     let key = import::any(bytes, None).map_err(bad_key)?;
     let max = limits.max_brought_rsa_bits;
     match key.composite().map_or(key.kind(), |parts| parts.traditional.kind()) {
@@ -97,7 +99,7 @@ pub(super) fn import_client_key(
 fn tree_units(set: SlhDsaSet) -> Result<u32, Fault> {
     if set.root_hashes() > MAX_TREE_HASHES {
         let message = format!(
-            "the key is {set}: clients bring no private keys of this set, whose check takes up to 0.3 s; the server can have it, or use a set with an f"
+            "the key is {set}: clients bring no private keys of this set, whose check takes up to 0.3 s: expected a set with an f, or keep the key at the server"
         );
         return Err(refusal(Code::BadKey, &message, Blame::Caller));
     }
