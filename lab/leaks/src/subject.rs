@@ -142,20 +142,9 @@ impl Subject {
         for _ in 0..count {
             // Both classes draw, so that they do not differ by drawing.
             let drawn = &self.pairs[self.dice.below(self.pairs.len())];
-            let mut hedge = [0; 32];
-            hedge
-                .as_chunks_mut()
-                .0
-                .iter_mut()
-                .for_each(|word: &mut [u8; 8]| *word = self.dice.next().to_ne_bytes());
+            let hedge = self.dice.hedge();
             let (secret, hedge) = match class {
-                // The attempts to sign with ML-DSA, and the lengths of the chains of SLH-DSA, depend on the random bytes
-                // and the key. With fixed bytes they would be fixed, too.
-                SampleClass::Fixed
-                    if matches!(self.shape, Shape::MlDsaSign { .. } | Shape::SlhDsaSign { .. }) =>
-                {
-                    (&drawn[0], hedge)
-                }
+                SampleClass::Fixed if self.varies_with_hedge() => (&drawn[0], hedge),
                 SampleClass::Fixed => (&drawn[0], drawn[0].hedge),
                 SampleClass::Random => (&drawn[1], hedge),
             };
@@ -166,6 +155,20 @@ impl Subject {
             batch.hedges.push(hedge);
         }
         batch
+    }
+
+    /// True if the time of a job depends on its hedge, which may be seen: the attempts to sign with ML-DSA, and the
+    /// lengths of the chains of SLH-DSA. With fixed bytes these would be fixed, too.
+    fn varies_with_hedge(&self) -> bool {
+        matches!(self.shape, Shape::MlDsaSign { .. } | Shape::SlhDsaSign { .. })
+    }
+
+    /// Draws the hedges of a batch anew if its time depends on them. Otherwise all samples of a batch would be one
+    /// sample, counted often, and Welch's t too large.
+    pub fn draw_hedges(&mut self, batch: &mut SecretBatch) {
+        if self.varies_with_hedge() {
+            batch.hedges.iter_mut().for_each(|hedge| *hedge = self.dice.hedge());
+        }
     }
 
     /// Makes a batch that fills the engine's lanes.
@@ -503,5 +506,9 @@ impl TestRandom {
 
     pub(crate) fn bytes(&mut self, len: usize) -> Vec<u8> {
         (0..len).map(|_| self.next() as u8).collect()
+    }
+
+    fn hedge(&mut self) -> [u8; 32] {
+        std::array::from_fn(|_| self.next() as u8)
     }
 }

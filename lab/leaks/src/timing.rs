@@ -73,7 +73,7 @@ pub fn measure(
     while left > 0 && deadline.is_none_or(|deadline| Instant::now() < deadline) {
         // The order of construction is random too: memory that was allocated later has other addresses.
         let is_fixed_first = coin.below(2) == 0;
-        let made = [is_fixed_first, !is_fixed_first].map(|is_fixed| {
+        let mut made = [is_fixed_first, !is_fixed_first].map(|is_fixed| {
             let class = if is_fixed { SampleClass::Fixed } else { SampleClass::Random };
             (class, subject.full_batch(class, engine))
         });
@@ -82,7 +82,8 @@ pub fn measure(
             sample(engine, subject, batch, &mut ClockUnavailable)?;
         }
         for _ in 0..left.min(SAMPLES_PER_PAIR as u64) {
-            let (class, batch) = &made[coin.below(2)];
+            let (class, batch) = &mut made[coin.below(2)];
+            subject.draw_hedges(batch);
             cropped.add(*class, sample(engine, subject, batch, clock)?);
             left -= 1;
             tick();

@@ -1,12 +1,16 @@
 //! The harness reports leaks and nothing else. Its clock counts steps, so that noise of the machine has no influence.
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
+use std::collections::HashSet;
 use std::num::NonZeroUsize;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use oarlock_core::{BatchSize, Engine, EngineFault, Jobs, KeyParts, Outcomes, Shape, Status};
+use oarlock_core::{
+    BatchSize, Engine, EngineFault, Jobs, KeyParts, NonceInput, Operation, Outcomes, SecondInput, Shape,
+    Status,
+};
 use oarlock_leaks::leaves::name_for;
 use oarlock_leaks::report::{TimeRow, is_clean, write};
 use oarlock_leaks::saved::SavedSamples;
@@ -84,6 +88,47 @@ fn reports_the_planted_leak_and_no_other() {
     let missed = TimeRow { leaks: false, ..planted };
     let found = TimeRow { leaks: true, ..sound };
     assert!(!is_clean(std::slice::from_ref(&missed)) && !is_clean(std::slice::from_ref(&found)));
+}
+
+/// Keeps the hedges of each batch, and computes nothing.
+#[derive(Debug, Default)]
+struct KeepsHedges(Mutex<HashSet<Vec<[u8; 32]>>>);
+
+impl Engine for KeepsHedges {
+    fn name(&self) -> &'static str {
+        "keeps hedges"
+    }
+
+    fn offers(&self, _: Shape) -> Option<BatchSize> {
+        Some(BatchSize { preferred: 8, max: 8 })
+    }
+
+    fn confirms(&self, _: Shape) -> bool {
+        false
+    }
+
+    fn run(&self, jobs: &Jobs<'_>, out: &mut Outcomes) -> Result<(), EngineFault> {
+        let Jobs::Operations(_, operations) = jobs else { unreachable!() };
+        (0..operations.len()).for_each(|index| out.set(index, Status::Done));
+        let hedge = |operation: &Operation<'_>| match operation.extra {
+            SecondInput::NonceInput(NonceInput::Hedged(hedge)) => *hedge,
+            _ => unreachable!(),
+        };
+        self.0.lock().unwrap().insert(operations.iter().map(hedge).collect());
+        Ok(())
+    }
+}
+
+/// The number of attempts follows from the hedges, so samples with the same ones are not independent.
+#[test]
+fn every_sample_of_a_signature_has_fresh_hedges() {
+    let engine = KeepsHedges::default();
+    let mut subject = Subject::new("ml-dsa-44-sign").unwrap();
+    let limits = SampleLimits::samples(1_600);
+    let tests = measure(&engine, &mut subject, limits, &mut Steps::default(), &mut || {}).unwrap();
+    assert_eq!(tests.count(), 1_600);
+    // 160 samples of the pilot, and two untimed runs for each pair of batches.
+    assert_eq!(engine.0.into_inner().unwrap().len(), 1_760 + 2 * 110);
 }
 
 #[test]
