@@ -59,18 +59,18 @@ pub(super) struct SetUpArgs {
                   oarlock bench tls --rows nginx-rsa2048 --group x25519mlkem768 --libssl /opt/openssl-3.5/lib\n\n\
                   Rows: full handshakes of TLS 1.3 with X25519, a tiny request behind each. --tls, --group, \
                   --client-certificates and --resume change the handshakes of all rows.\n  \
-                  nginx-rsa2048      RSA-2048 certificate; default, oarlock-service, oarlock-held\n  \
-                  nginx-p256         P-256 certificate; default, oarlock-service\n  \
-                  nginx-rsa2048-one  RSA-2048 certificate, one connection at a time; default, oarlock-service\n  \
-                  haproxy-rsa2048    RSA-2048 certificate, one process, one thread; default, oarlock-local\n\
-                  Providers: default is OpenSSL alone; oarlock-service asks a cryptoserver and brings it the key from the file; \
-                  oarlock-held names a key that only the cryptoserver has; oarlock-local has the engines in the process, with \
-                  ssl-mode-async.\n\
+                  nginx-rsa2048, haproxy-rsa2048  an RSA-2048 certificate\n  \
+                  nginx-p256, haproxy-p256        a P-256 certificate\n  \
+                  nginx-both, haproxy-both        both; clients take the P-256 certificate\n\
+                  HAProxy has one thread, and ssl-mode-async with Oarlock.\n\
+                  Providers: default is OpenSSL alone; oarlock is the provider with its default settings and a cryptoserver at hand; \
+                  oarlock-service asks the cryptoserver and brings it the key from the file; oarlock-held names a key that only the \
+                  cryptoserver has; oarlock-local has the engines in the process.\n\
                   Servers, workers and cryptoserver share the first core of this process, clients have the others. server_cpu_us \
                   is the CPU time of all of them together for the handshakes of all turns; cryptoserver_cpu_us is a part of it. \
                   ratio compares with the default of the same turn and is the median over turns, larger being better: handshakes \
-                  per CPU second of the servers, or where ratio_of is \"latency\" the default's median latency divided by the \
-                  row's. p50_us is from connecting to the end of the handshake.\n\
+                  per CPU second of the servers. latency_ratio compares median latencies likewise. ratio_range and \
+                  latency_ratio_range have the lowest and the highest turn. p50_us is from connecting to the end of the handshake.\n\
                   resumed is the number of handshakes that resumed a session. With --group x25519mlkem768, clients offer that \
                   group alone, and in each turn a second load follows whose clients offer X25519 alone: group_share is the \
                   share of a handshake's CPU time that the group costs beyond X25519, the median over turns. OpenSSL has the \
@@ -81,6 +81,16 @@ pub(super) struct TlsArgs {
     /// Rows to measure, from the list below, separated by commas [default: all]
     #[arg(long, value_enum, value_name = "NAMES", value_delimiter = ',', hide_possible_values = true)]
     rows: Vec<TlsRowName>,
+    /// Providers to measure beside the default, from the list below, separated by commas
+    #[arg(
+        long,
+        value_enum,
+        value_name = "NAMES",
+        value_delimiter = ',',
+        default_value = "oarlock",
+        hide_possible_values = true
+    )]
+    providers: Vec<TlsProvider>,
     #[command(flatten)]
     pub(super) set_up: SetUpArgs,
     /// Seconds of each turn of a provider, above 0 and at most a day; a tenth of it is added to warm up
@@ -89,9 +99,15 @@ pub(super) struct TlsArgs {
     /// Number of turns of the providers of a row, 1 to 1000
     #[arg(long, value_name = "N", default_value = "3", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(super) turns: u32,
-    /// Number of connections at once, 1 to 10000
-    #[arg(long, value_name = "N", default_value = "64", value_parser = clap::value_parser!(u32).range(1..=10_000))]
-    connections: u32,
+    /// Number of connections at once, 1 to 10000; several numbers give rows for each
+    #[arg(
+        long,
+        value_name = "N",
+        value_delimiter = ',',
+        default_value = "64",
+        value_parser = clap::value_parser!(u32).range(1..=10_000)
+    )]
+    pub(super) connections: Vec<u32>,
     /// Number of worker processes of nginx, 1 to 512
     #[arg(long, value_name = "N", default_value = "32", value_parser = clap::value_parser!(u32).range(1..=512))]
     pub(super) workers: u32,
@@ -272,15 +288,20 @@ impl TlsArgs {
     /// Returns the rows that were asked for, each once, in the order of the table.
     pub(super) fn rows(&self) -> Vec<TlsRowName> {
         let is_wanted = |name: &TlsRowName| self.rows.is_empty() || self.rows.contains(name);
-        TlsRowName::ALL.into_iter().filter(is_wanted).collect()
+        TlsRowName::value_variants().iter().copied().filter(is_wanted).collect()
+    }
+
+    /// Returns the providers of each row, each once. The others are compared with the first one. The last one is
+    /// rustls if OpenSSL may lack the group.
+    pub(super) fn providers(&self) -> Vec<TlsProvider> {
+        let is_wanted =
+            |provider: &TlsProvider| *provider == TlsProvider::Default || self.providers.contains(provider);
+        let rustls = self.handshake().is_beside_rustls().then_some(TlsProvider::Rustls);
+        TlsProvider::ALL.into_iter().filter(is_wanted).chain(rustls).collect()
     }
 
     pub(super) fn length(&self) -> Duration {
         Duration::from_secs_f64(self.seconds)
-    }
-
-    pub(super) fn connections(&self, name: TlsRowName) -> usize {
-        if name.is_one_at_a_time() { 1 } else { self.connections as usize }
     }
 }
 

@@ -8,7 +8,7 @@ use tokio::runtime::Runtime;
 use tokio::task::JoinSet;
 
 use super::BenchError;
-use super::directory::{ClientCredential, HOST};
+use super::directory::{ClientCredential, HOST, ServerIdentity};
 use super::handshake::HandshakeKind;
 use super::settings::BODY;
 use super::turns::{CpuUse, TlsTurn};
@@ -43,17 +43,17 @@ pub(super) struct MeasuredTurn {
 }
 
 impl TlsClients {
-    /// Makes clients of servers with this certificate in PEM: so many connections at once. They show a certificate if
-    /// they have one.
+    /// Makes clients of servers with these certificates: so many connections at once. They show a certificate if they
+    /// have one.
     pub(super) fn new(
         handshake: HandshakeKind,
-        certificate: &str,
+        servers: &[ServerIdentity],
         identity: Option<&ClientCredential>,
         connections: usize,
     ) -> Result<Self, BenchError> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(BenchError::Clients)?;
-        let config = handshake.client_config(certificate, identity).map_err(BenchError::Clients)?;
+        let config = handshake.client_config(servers, identity).map_err(BenchError::Clients)?;
         let client = TlsClient::with_config(config, EXCHANGE);
         Ok(Self { runtime, client, connections, resume: handshake.resumes })
     }

@@ -7,23 +7,23 @@ use oarlock_measure::cores::DividedCores;
 use oarlock_terminal::GlobalOptions;
 
 use super::BenchError;
-use super::directory::{HELD_KEY, make_directory, write};
+use super::directory::{ServerIdentity, make_directory, write};
 use super::plan::BenchProgram;
 use super::process::ServerProcess;
 use super::settings;
 use crate::product::oarlock_path;
 
-/// Starts a cryptoserver, and waits until it listens at `oarlock.sock` in a directory. It holds the private key, if
-/// there is one. It runs on the servers' core, or on the cores of this thread if `cores` is None.
+/// Starts a cryptoserver, and waits until it listens at `oarlock.sock` in a directory. It holds these private
+/// keys. It runs on the servers' core, or on the cores of this thread if `cores` is None.
 pub(super) fn start_cryptoserver(
     global: &GlobalOptions,
-    held_key: Option<&str>,
+    held: &[ServerIdentity],
     directory: &Path,
     cores: Option<&DividedCores>,
 ) -> Result<ServerProcess, BenchError> {
     let keys = make_directory(directory.join("keys"))?;
-    if let Some(key) = held_key {
-        write(&keys.join(format!("{HELD_KEY}.pem")), key.as_bytes())?;
+    for identity in held {
+        write(&keys.join(format!("{}.pem", identity.held_name())), identity.private_key().as_bytes())?;
     }
     let config = directory.join("oarlock.toml");
     let user = rustix::process::geteuid().as_raw();

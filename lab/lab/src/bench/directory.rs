@@ -22,9 +22,6 @@ pub(super) const HOST: &str = "bench.oarlock.test";
 /// The name in the certificate of clients.
 const CLIENT: &str = "client.oarlock.test";
 
-/// The name of the key at a cryptoserver that holds it.
-pub(super) const HELD_KEY: &str = "server";
-
 /// The directory of a bench. It is removed at the end unless `--keep` names it.
 pub(super) struct BenchDirectory {
     directory: PathBuf,
@@ -39,10 +36,11 @@ pub(super) struct ProviderLibrary {
     pub(super) real: PathBuf,
 }
 
-/// The certificate and key of servers.
+/// A certificate and its key of servers.
 pub(super) struct ServerIdentity {
     /// The servers' directory.
     pub(super) directory: PathBuf,
+    pub(super) kind: ServerKeyKind,
     /// The certificate in PEM, which is its own authority.
     pub(super) certificate: String,
     key: Key,
@@ -86,27 +84,36 @@ impl BenchDirectory {
         }
     }
 
-    /// Makes a new key for servers, certified by itself, in a directory of this name.
+    /// Makes a new key for servers, certified by itself, in a directory of this name, which has at most one of a kind.
     pub(super) fn identity(&self, name: &str, kind: ServerKeyKind) -> Result<ServerIdentity, BenchError> {
         let key = generate_key(kind)?;
         let private_key = export::private_pkcs8_pem(&key)?;
         let params = CertificateParams::new(vec![HOST.to_owned()])?;
         let certificate = params.self_signed(&KeyPair::from_pem(&private_key)?)?.pem();
         let directory = make_directory(self.directory.join(name))?;
-        let identity = ServerIdentity { directory, certificate, key, private_key };
+        let identity = ServerIdentity { directory, kind, certificate, key, private_key };
         write(&identity.certificate_file(), identity.certificate.as_bytes())?;
         write(&identity.key_file(), identity.private_key.as_bytes())?;
         Ok(identity)
+    }
+
+    /// Makes a new key of each kind, as [`identity`](Self::identity) does.
+    pub(super) fn identities(
+        &self,
+        name: &str,
+        kinds: &[ServerKeyKind],
+    ) -> Result<Vec<ServerIdentity>, BenchError> {
+        kinds.iter().map(|kind| self.identity(name, *kind)).collect()
     }
 }
 
 impl ServerIdentity {
     pub(super) fn certificate_file(&self) -> PathBuf {
-        self.directory.join("certificate.pem")
+        self.directory.join(format!("{}-certificate.pem", self.kind))
     }
 
     pub(super) fn key_file(&self) -> PathBuf {
-        self.directory.join("key.pem")
+        self.directory.join(format!("{}-key.pem", self.kind))
     }
 
     /// Returns the file with the certificate of the clients' authority.
@@ -115,18 +122,23 @@ impl ServerIdentity {
     }
 
     /// Makes a new authority for clients, writes its certificate into the servers' directory, and makes a client of it.
-    /// All its keys are of the same kind.
-    pub(super) fn make_client(&self, kind: ServerKeyKind) -> Result<ClientCredential, BenchError> {
-        let authority_key = KeyPair::from_pem(&export::private_pkcs8_pem(&generate_key(kind)?)?)?;
+    /// All its keys are of the server's kind.
+    pub(super) fn make_client(&self) -> Result<ClientCredential, BenchError> {
+        let authority_key = KeyPair::from_pem(&export::private_pkcs8_pem(&generate_key(self.kind)?)?)?;
         let mut params = named("clients of oarlock bench", Vec::new())?;
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         let authority = params.self_signed(&authority_key)?;
         write(&self.client_authority_file(), authority.pem().as_bytes())?;
-        let private_key = export::private_pkcs8_pem(&generate_key(kind)?)?;
+        let private_key = export::private_pkcs8_pem(&generate_key(self.kind)?)?;
         let issuer = Issuer::new(params, authority_key);
         let params = named(CLIENT, vec![CLIENT.to_owned()])?;
         let certificate = params.signed_by(&KeyPair::from_pem(&private_key)?, &issuer)?.pem();
         Ok(ClientCredential { certificate, private_key })
+    }
+
+    /// Returns the name of the key at a cryptoserver that holds it.
+    pub(super) fn held_name(&self) -> String {
+        self.kind.to_string()
     }
 
     pub(super) fn private_key(&self) -> &str {
@@ -141,7 +153,7 @@ impl ServerIdentity {
     /// Returns the text of a key file that refers to the key at a cryptoserver.
     pub(super) fn reference(&self) -> Result<String, BenchError> {
         let spki = Some(export::spki_der(&self.key)?);
-        Ok(Reference { name: HELD_KEY.to_owned(), spki }.to_pem()?)
+        Ok(Reference { name: self.held_name(), spki }.to_pem()?)
     }
 }
 

@@ -14,7 +14,7 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::version::{TLS12, TLS13};
 use tokio_rustls::rustls::{ClientConfig, RootCertStore, SupportedProtocolVersion};
 
-use super::directory::ClientCredential;
+use super::directory::{ClientCredential, ServerIdentity};
 use super::sessions::SharedSessions;
 
 /// The version of TLS that clients speak.
@@ -61,16 +61,17 @@ impl HandshakeKind {
         resumes: false,
     };
 
-    /// Makes the settings of clients that accept this server certificate in PEM and no other, and verify every
-    /// signature.
+    /// Makes the settings of clients that accept these servers' certificates and no other, and verify every signature.
     pub(super) fn client_config(
         self,
-        certificate: &str,
+        servers: &[ServerIdentity],
         client: Option<&ClientCredential>,
     ) -> io::Result<ClientConfig> {
         let mut roots = RootCertStore::empty();
-        let certificate = CertificateDer::from_pem_slice(certificate.as_bytes()).map_err(io::Error::other)?;
-        roots.add(certificate).map_err(io::Error::other)?;
+        for server in servers {
+            let certificate = CertificateDer::from_pem_slice(server.certificate.as_bytes());
+            roots.add(certificate.map_err(io::Error::other)?).map_err(io::Error::other)?;
+        }
         let builder = ClientConfig::builder_with_provider(Arc::new(self.provider()))
             .with_protocol_versions(&[self.version.of_rustls()])
             .map_err(io::Error::other)?

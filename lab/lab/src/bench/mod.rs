@@ -52,7 +52,7 @@ use oarlock_terminal::{GlobalOptions, progress};
 pub(crate) use self::args::BenchArgs;
 use self::args::{BenchCommand, TlsArgs};
 use self::client::TlsClients;
-use self::directory::{BenchDirectory, ProviderLibrary};
+use self::directory::{BenchDirectory, ProviderLibrary, ServerIdentity};
 pub(crate) use self::error::BenchError;
 use self::handshake::{ClientTlsGroup, HandshakeKind};
 use self::libssl::{OpensslVersion, ServerLibssl};
@@ -91,16 +91,17 @@ fn run_tls(global: &GlobalOptions, args: &TlsArgs) -> Result<(), BenchError> {
     let library = directory.link_library(module)?;
     let cores = DividedCores::divide();
     cores.leave();
-    let turns: usize = names
-        .iter()
-        .map(|name| name.providers(handshake.is_beside_rustls()).len() * args.turns as usize)
-        .sum();
-    let bar = progress::bar(turns as u64, BAR);
+    let rows_of_one = args.providers().len() * args.connections.len() * args.turns as usize;
+    let bar = progress::bar((names.len() * rows_of_one) as u64, BAR);
     let libssl = libssl.as_ref();
     let bench =
         TlsBench { global, args, directory: &directory, library: &library, libssl, cores: &cores, bar: &bar };
     let mut rows = Vec::new();
-    let done = names.into_iter().try_for_each(|name| bench.rows(name).map(|measured| rows.extend(measured)));
+    let done = names.into_iter().try_for_each(|name| {
+        args.connections.iter().try_for_each(|connections| {
+            bench.rows(name, *connections as usize).map(|measured| rows.extend(measured))
+        })
+    });
     bar.finish_and_clear();
     // Rows that were measured before a failure are printed.
     if !rows.is_empty() {
@@ -121,29 +122,31 @@ struct TlsBench<'a> {
 }
 
 impl TlsBench<'_> {
-    /// Returns the rows of one name: all its servers run at the same time and are measured in turns.
-    fn rows(&self, name: TlsRowName) -> Result<Vec<TlsRow>, BenchError> {
+    /// Returns the rows of one name and number of connections: all its servers run at the same time and are measured
+    /// in turns.
+    fn rows(&self, name: TlsRowName, connections: usize) -> Result<Vec<TlsRow>, BenchError> {
         self.bar.set_message(format!("{name}: starting"));
-        let identity = self.directory.identity(&name.to_string(), name.key_kind())?;
-        let (workers, connections) = (self.args.workers, self.args.connections(name));
-        let handshake = self.args.handshake();
-        let client = match handshake.has_client_certificates {
-            true => Some(identity.make_client(name.key_kind())?),
-            false => None,
+        let directory = match self.args.connections.len() {
+            1 => name.to_string(),
+            _ => format!("{name}-{connections}"),
         };
-        let clients =
-            |handshake| TlsClients::new(handshake, &identity.certificate, client.as_ref(), connections);
+        let identities = self.directory.identities(&directory, name.key_kinds())?;
+        let (workers, handshake) = (self.args.workers, self.args.handshake());
+        // With several certificates, clients take that of the last kind.
+        let shown = identities.last().filter(|_| handshake.has_client_certificates);
+        let client = shown.map(ServerIdentity::make_client).transpose()?;
+        let clients = |handshake| TlsClients::new(handshake, &identities, client.as_ref(), connections);
         let beside = HandshakeKind { group: ClientTlsGroup::X25519, ..handshake };
         let (global, library, libssl, cores) = (self.global, self.library, self.libssl, self.cores);
         let default_group = self.default_group(name)?;
         let mut servers = Vec::new();
-        for provider in name.providers(handshake.is_beside_rustls()) {
+        for provider in self.args.providers() {
             let handshake = match provider {
                 TlsProvider::Default => HandshakeKind { group: default_group, ..handshake },
                 _ => handshake,
             };
             let site = ServerSite { global, library, libssl, cores, workers, connections, handshake };
-            let mut stack = ServerStack::start(&site, name, &identity, provider)?;
+            let mut stack = ServerStack::start(&site, name, &identities, provider)?;
             // Each server has clients of its own: a ticket is of use only to the server that made it.
             let with_x25519 = (handshake != beside).then(|| clients(beside)).transpose()?;
             let clients = clients(handshake)?;
@@ -160,7 +163,7 @@ impl TlsBench<'_> {
             }
         }
         let turns: Vec<ProviderTurns> = servers.into_iter().map(|server| server.turns).collect();
-        Ok(turns::rows(name, self.args, &turns))
+        Ok(turns::rows(name, connections, self.args, &turns))
     }
 
     /// Returns the group of the row's default provider: the one that was asked for, or X25519 with a note if the

@@ -7,8 +7,9 @@ use crate::product::oarlock_path;
 use clap::ValueEnum;
 use serde::Serialize;
 
-/// A row: a program with a certificate and a load.
+/// A row: a program with certificates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum TlsRowName {
     /// nginx with an RSA-2048 certificate
     #[value(name = "nginx-rsa2048")]
@@ -18,14 +19,18 @@ pub(crate) enum TlsRowName {
     #[value(name = "nginx-p256")]
     #[serde(rename = "nginx-p256")]
     NginxP256,
-    /// nginx with an RSA-2048 certificate, one connection at a time
-    #[value(name = "nginx-rsa2048-one")]
-    #[serde(rename = "nginx-rsa2048-one")]
-    NginxRsa2048One,
+    /// nginx with both certificates
+    NginxBoth,
     /// HAProxy with an RSA-2048 certificate
     #[value(name = "haproxy-rsa2048")]
     #[serde(rename = "haproxy-rsa2048")]
     HaproxyRsa2048,
+    /// HAProxy with a P-256 certificate
+    #[value(name = "haproxy-p256")]
+    #[serde(rename = "haproxy-p256")]
+    HaproxyP256,
+    /// HAProxy with both certificates
+    HaproxyBoth,
 }
 
 /// The provider of the server's cryptography.
@@ -34,6 +39,9 @@ pub(crate) enum TlsProvider {
     /// OpenSSL alone
     #[serde(rename = "default")]
     Default,
+    /// The default settings, with a cryptoserver at hand
+    #[serde(rename = "oarlock")]
+    Oarlock,
     /// A cryptoserver that gets the key from the server's file
     #[value(name = "oarlock-service")]
     #[serde(rename = "oarlock-service")]
@@ -79,16 +87,6 @@ pub(crate) enum BenchProgram {
     Rustls,
 }
 
-/// The quantity that a row's ratio compares.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum RatioBasis {
-    /// Handshakes per CPU second of the servers.
-    Cpu,
-    /// The median latency of a handshake.
-    Latency,
-}
-
 /// The kind of a server's key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
@@ -100,47 +98,26 @@ pub(super) enum ServerKeyKind {
 }
 
 impl TlsRowName {
-    pub(super) const ALL: [Self; 4] =
-        [Self::NginxRsa2048, Self::NginxP256, Self::NginxRsa2048One, Self::HaproxyRsa2048];
-
     pub(super) fn program(self) -> BenchProgram {
         match self {
-            Self::HaproxyRsa2048 => BenchProgram::Haproxy,
-            _ => BenchProgram::Nginx,
+            Self::NginxRsa2048 | Self::NginxP256 | Self::NginxBoth => BenchProgram::Nginx,
+            Self::HaproxyRsa2048 | Self::HaproxyP256 | Self::HaproxyBoth => BenchProgram::Haproxy,
         }
     }
 
-    /// Returns the providers of the row. The others are compared with the first one. With `beside_rustls` the last one
-    /// is rustls.
-    pub(super) fn providers(self, beside_rustls: bool) -> Vec<TlsProvider> {
-        let of_openssl: &[TlsProvider] = match self {
-            Self::NginxRsa2048 => &[TlsProvider::Default, TlsProvider::Service, TlsProvider::Held],
-            Self::NginxP256 | Self::NginxRsa2048One => &[TlsProvider::Default, TlsProvider::Service],
-            Self::HaproxyRsa2048 => &[TlsProvider::Default, TlsProvider::Local],
-        };
-        let rustls = beside_rustls.then_some(TlsProvider::Rustls);
-        of_openssl.iter().copied().chain(rustls).collect()
-    }
-
-    pub(super) fn key_kind(self) -> ServerKeyKind {
+    /// Returns the kinds of the server's keys.
+    pub(super) fn key_kinds(self) -> &'static [ServerKeyKind] {
         match self {
-            Self::NginxP256 => ServerKeyKind::P256,
-            _ => ServerKeyKind::Rsa2048,
+            Self::NginxRsa2048 | Self::HaproxyRsa2048 => &[ServerKeyKind::Rsa2048],
+            Self::NginxP256 | Self::HaproxyP256 => &[ServerKeyKind::P256],
+            Self::NginxBoth | Self::HaproxyBoth => &[ServerKeyKind::Rsa2048, ServerKeyKind::P256],
         }
-    }
-
-    pub(super) fn is_one_at_a_time(self) -> bool {
-        self == Self::NginxRsa2048One
-    }
-
-    pub(super) fn measure(self) -> RatioBasis {
-        if self.is_one_at_a_time() { RatioBasis::Latency } else { RatioBasis::Cpu }
     }
 }
 
 impl TlsProvider {
     /// The providers of nginx and HAProxy.
-    pub(super) const ALL: [Self; 4] = [Self::Default, Self::Service, Self::Held, Self::Local];
+    pub(super) const ALL: [Self; 5] = [Self::Default, Self::Oarlock, Self::Service, Self::Held, Self::Local];
 
     /// Returns the program of a row that this provider is measured with.
     pub(super) fn program(self, name: TlsRowName) -> BenchProgram {
@@ -148,7 +125,7 @@ impl TlsProvider {
     }
 
     pub(super) fn has_cryptoserver(self) -> bool {
-        matches!(self, Self::Service | Self::Held)
+        matches!(self, Self::Oarlock | Self::Service | Self::Held)
     }
 }
 
@@ -192,8 +169,10 @@ impl fmt::Display for TlsRowName {
         f.write_str(match self {
             Self::NginxRsa2048 => "nginx-rsa2048",
             Self::NginxP256 => "nginx-p256",
-            Self::NginxRsa2048One => "nginx-rsa2048-one",
+            Self::NginxBoth => "nginx-both",
             Self::HaproxyRsa2048 => "haproxy-rsa2048",
+            Self::HaproxyP256 => "haproxy-p256",
+            Self::HaproxyBoth => "haproxy-both",
         })
     }
 }
@@ -211,6 +190,7 @@ impl fmt::Display for TlsProvider {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Default => "default",
+            Self::Oarlock => "oarlock",
             Self::Service => "oarlock-service",
             Self::Held => "oarlock-held",
             Self::Local => "oarlock-local",

@@ -57,10 +57,10 @@ pub(super) fn run(global: &GlobalOptions, args: &ReloadsArgs) -> Result<(), Benc
     let library = directory.link_library(module)?;
     let cores = DividedCores::divide();
     cores.leave();
-    let identity = directory.identity(&name.to_string(), name.key_kind())?;
+    let identities = directory.identities(&name.to_string(), name.key_kinds())?;
     let (workers, connections) = (args.workers, args.connections as usize);
     let handshake = HandshakeKind::PLAIN;
-    let clients = TlsClients::new(handshake, &identity.certificate, None, connections)?;
+    let clients = TlsClients::new(handshake, &identities, None, connections)?;
     let site = ServerSite {
         global,
         library: &library,
@@ -76,7 +76,7 @@ pub(super) fn run(global: &GlobalOptions, args: &ReloadsArgs) -> Result<(), Benc
     let mut failure = None;
     for provider in providers {
         bar.set_message(provider.to_string());
-        let mut stack = ServerStack::start(&site, name, &identity, provider)?;
+        let mut stack = ServerStack::start(&site, name, &identities, provider)?;
         stack.wait_until_ready(&clients)?;
         let row = endure(args, &clients, &mut stack, &bar)?;
         let first = row.first_failure.clone().unwrap_or_default();

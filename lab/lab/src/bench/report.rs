@@ -4,7 +4,7 @@ use oarlock_terminal::table::{CellAlign, TableCell, TextTable, duration, si, tho
 use serde::Serialize;
 
 use super::handshake::{ClientTlsGroup, ClientTlsVersion, HandshakeKind};
-use super::plan::{RatioBasis, TlsProvider, TlsRowName};
+use super::plan::{TlsProvider, TlsRowName};
 
 /// The result of one provider in all turns together.
 #[derive(Clone, Debug, Serialize)]
@@ -31,9 +31,13 @@ pub(super) struct TlsRow {
     pub(super) handshakes_per_cpu_s: Option<f64>,
     /// From connecting to the end of the handshake.
     pub(super) p50_us: f64,
-    /// The ratio to the default of the same name: larger is better.
+    /// The ratio of handshakes per CPU second to the default of the same name, and its lowest and highest turn: larger
+    /// is better.
     pub(super) ratio: Option<f64>,
-    pub(super) ratio_of: RatioBasis,
+    pub(super) ratio_range: Option<[f64; 2]>,
+    /// The ratio of the default's median latency to this one, likewise.
+    pub(super) latency_ratio: Option<f64>,
+    pub(super) latency_ratio_range: Option<[f64; 2]>,
     /// The share of a handshake's CPU time that the group costs beyond X25519, if it is another one.
     pub(super) group_share: Option<f64>,
 }
@@ -42,7 +46,7 @@ pub(super) struct TlsRow {
 pub(super) fn to_text(handshake: HandshakeKind, rows: &[TlsRow], in_colour: bool) -> String {
     let mut heading = format!(
         "Handshakes of {handshake}; CPU: of all processes of the server together, on one core;\n\
-         ratio: to the default in the same turn, by handshakes per CPU second, or by latency if it is marked\n"
+         ratios: to the default in the same turn, by handshakes per CPU second and by latency; median (lowest-highest)\n"
     );
     if handshake.group != ClientTlsGroup::X25519 {
         heading += "exchange: the group that clients offer; group: the share of a handshake's CPU time that it costs beyond X25519, \
@@ -66,11 +70,11 @@ fn table(handshake: HandshakeKind, rows: &[TlsRow]) -> TextTable {
         ("CPU each", CellAlign::Right),
         ("p50", CellAlign::Right),
         ("ratio", CellAlign::Right),
+        ("latency ratio", CellAlign::Right),
     ];
     let shown = optional.into_iter().filter_map(|(is_shown, column)| is_shown.then_some(column));
     let mut table = TextTable::new(columns.into_iter().chain(shown));
     for row in rows {
-        let mark = if row.ratio_of == RatioBasis::Latency { " latency" } else { "" };
         let mut cells = vec![
             row.name.to_string().into(),
             row.provider.to_string().into(),
@@ -79,7 +83,8 @@ fn table(handshake: HandshakeKind, rows: &[TlsRow]) -> TextTable {
             TableCell::optional(row.handshakes_per_cpu_s, si),
             TableCell::optional(row.handshakes_per_cpu_s, |rate| duration(1.0 / rate)),
             duration(row.p50_us / 1e6).into(),
-            TableCell::optional(row.ratio, |ratio| format!("{ratio:.3}{mark}")),
+            TableCell::optional(row.ratio.zip(row.ratio_range), with_range),
+            TableCell::optional(row.latency_ratio.zip(row.latency_ratio_range), with_range),
         ];
         if handshake.resumes {
             cells.push(format!("{:.1} %", 100.0 * row.resumed as f64 / row.handshakes as f64).into());
@@ -91,4 +96,8 @@ fn table(handshake: HandshakeKind, rows: &[TlsRow]) -> TextTable {
         table.row(cells);
     }
     table
+}
+
+fn with_range((ratio, [lowest, highest]): (f64, [f64; 2])) -> String {
+    format!("{ratio:.3} ({lowest:.2}-{highest:.2})")
 }

@@ -19,7 +19,7 @@ use tokio_rustls::rustls::version::TLS13;
 use tokio_rustls::rustls::{RootCertStore, ServerConfig};
 
 use super::BenchError;
-use super::settings::{BODY, TlsServerConfig};
+use super::settings::{BODY, ServerCertificate, TlsServerConfig};
 
 /// The name with which a process of this role is called.
 pub(crate) const ROLE: &str = "rustls-server";
@@ -48,8 +48,11 @@ pub(crate) struct RustlsServerArgs {
 pub(super) fn arguments(server: &TlsServerConfig<'_>) -> Vec<OsString> {
     let port = server.port.to_string();
     let mut arguments: Vec<OsString> = vec!["--port".into(), port.into()];
-    arguments.extend(["--certificate".into(), server.certificate.into()]);
-    arguments.extend(["--private-key".into(), server.key.into()]);
+    // With several certificates, clients take the last one.
+    if let Some(ServerCertificate { certificate, key }) = server.certificates.last() {
+        arguments.extend(["--certificate".into(), certificate.into()]);
+        arguments.extend(["--private-key".into(), key.into()]);
+    }
     if server.handshake.has_client_certificates {
         arguments.extend(["--client-authority".into(), server.client_authority.into()]);
     }

@@ -1,6 +1,6 @@
 //! The text of configurations.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use oarlock_terminal::GlobalOptions;
 
@@ -15,14 +15,19 @@ pub(super) struct TlsServerConfig<'a> {
     /// The directory that it may write to.
     pub(super) directory: &'a Path,
     pub(super) port: u16,
-    pub(super) certificate: &'a Path,
-    /// The file with the private key or a reference to it.
-    pub(super) key: &'a Path,
+    pub(super) certificates: Vec<ServerCertificate>,
     pub(super) workers: u32,
     pub(super) connections: usize,
     pub(super) handshake: HandshakeKind,
     /// The certificate of the clients' authority.
     pub(super) client_authority: &'a Path,
+}
+
+/// The files of a certificate.
+pub(super) struct ServerCertificate {
+    pub(super) certificate: PathBuf,
+    /// The file with the private key or a reference to it. HAProxy reads the certificate from it too.
+    pub(super) key: PathBuf,
 }
 
 /// The cipher suites of TLS 1.2.
@@ -32,8 +37,15 @@ const TLS12_SUITES: &str = "ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-S
 /// the directory is closed to everybody else.
 pub(super) fn nginx(server: &TlsServerConfig<'_>, is_root: bool) -> String {
     let TlsServerConfig { port, workers, .. } = server;
-    let (directory, certificate, key) =
-        (server.directory.display(), server.certificate.display(), server.key.display());
+    let directory = server.directory.display();
+    let certificates: String = server
+        .certificates
+        .iter()
+        .map(|ServerCertificate { certificate, key }| {
+            let (certificate, key) = (certificate.display(), key.display());
+            format!("    ssl_certificate {certificate};\n    ssl_certificate_key {key};\n")
+        })
+        .collect();
     let user = if is_root { "user root;\n" } else { "" };
     let handshake = nginx_handshake(server);
     // All connections may come to one worker.
@@ -48,8 +60,7 @@ pub(super) fn nginx(server: &TlsServerConfig<'_>, is_root: bool) -> String {
          events {{\n  worker_connections {max_connections};\n}}\n\
          http {{\n  access_log off;\n{temporary}  server {{\n\
          \x20   listen 127.0.0.1:{port} ssl;\n\
-         \x20   ssl_certificate {certificate};\n    ssl_certificate_key {key};\n\
-{handshake}\
+{certificates}{handshake}\
          \x20   location / {{\n      return 200 \"{BODY}\";\n    }}\n  }}\n}}\n"
     )
 }
@@ -103,9 +114,11 @@ fn haproxy_handshake(server: &TlsServerConfig<'_>) -> String {
     options
 }
 
-/// Returns the configuration of HAProxy with one thread. It reads certificate and key from one file.
+/// Returns the configuration of HAProxy with one thread.
 pub(super) fn haproxy(server: &TlsServerConfig<'_>, is_async: bool) -> String {
-    let (port, key) = (server.port, server.key.display());
+    let port = server.port;
+    let certificates: String =
+        server.certificates.iter().map(|files| format!(" crt {}", files.key.display())).collect();
     let handshake = haproxy_handshake(server);
     let mode = if is_async { "  ssl-mode-async\n" } else { "" };
     let max_connections = (2 * server.connections).max(512);
@@ -113,7 +126,7 @@ pub(super) fn haproxy(server: &TlsServerConfig<'_>, is_async: bool) -> String {
         "global\n  insecure-fork-wanted\n  nbthread 1\n  maxconn {max_connections}\n  tune.ssl.cachesize 0\n{mode}\
          defaults\n  mode http\n  timeout client 30s\n  timeout connect 30s\n  timeout server 30s\n\
          frontend bench\n\
-         \x20 bind 127.0.0.1:{port} ssl crt {key} {handshake}\n\
+         \x20 bind 127.0.0.1:{port} ssl{certificates} {handshake}\n\
          \x20 http-request return status 200 content-type text/plain string \"{BODY}\"\n"
     )
 }
@@ -123,6 +136,7 @@ pub(super) fn openssl(provider: TlsProvider, module: &Path, socket: &Path, globa
     let engines = global.engines.as_ref().map(|names| format!("engines = {}\n", names.join(",")));
     let settings = match provider {
         TlsProvider::Default | TlsProvider::Rustls => return String::new(),
+        TlsProvider::Oarlock => format!("socket = {}\n", socket.display()),
         TlsProvider::Service | TlsProvider::Held => {
             format!("mode = service\nsocket = {}\n", socket.display())
         }

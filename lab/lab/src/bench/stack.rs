@@ -20,7 +20,7 @@ use super::libssl::ServerLibssl;
 use super::plan::{BenchProgram, TlsProvider, TlsRowName};
 use super::process::ServerProcess;
 use super::rustls_server;
-use super::settings::{self, TlsServerConfig};
+use super::settings::{self, ServerCertificate, TlsServerConfig};
 use super::turns::{CpuUse, TlsTurn};
 
 /// The place and the size of servers.
@@ -52,19 +52,21 @@ pub(super) struct ServerStack {
     workers_expected: usize,
 }
 
-/// The beginning of a log line in which the provider reports that it does not work as configured.
+/// The beginning of a log line in which the provider reports that it does not work as configured, unless it is a note.
 const EXCUSE: &str = "oarlock: ";
+const NOTE: &str = "oarlock: note: ";
 
 impl ServerStack {
     /// Starts the servers on their core.
     pub(super) fn start(
         site: &ServerSite<'_>,
         name: TlsRowName,
-        identity: &ServerIdentity,
+        identities: &[ServerIdentity],
         provider: TlsProvider,
     ) -> Result<Self, BenchError> {
-        let directory = make_directory(identity.directory.join(provider.to_string()))?;
-        let held = (provider == TlsProvider::Held).then(|| identity.private_key());
+        let parent = identities.first().map(|identity| identity.directory.clone()).unwrap_or_default();
+        let directory = make_directory(parent.join(provider.to_string()))?;
+        let held = if provider == TlsProvider::Held { identities } else { &[] };
         let cryptoserver = match provider.has_cryptoserver() {
             true => Some(start_cryptoserver(site.global, held, &directory, Some(site.cores))?),
             false => None,
@@ -75,7 +77,7 @@ impl ServerStack {
         let text = settings::openssl(provider, &site.library.link, &socket, site.global);
         write(&openssl, text.as_bytes())?;
         let program = provider.program(name);
-        let mut command = command(site, program, identity, provider, &directory, port)?;
+        let mut command = command(site, program, identities, provider, &directory, port)?;
         command.env("OPENSSL_CONF", &openssl).stdout(Stdio::null());
         if let Some(libssl) = site.libssl {
             libssl.set_for(&mut command);
@@ -158,7 +160,7 @@ impl ServerStack {
     /// Returns the provider's report that it does not work as configured.
     pub(super) fn excuse(&self) -> Option<BenchError> {
         let log = self.server.log();
-        let line = log.lines().find(|line| line.starts_with(EXCUSE))?;
+        let line = log.lines().find(|line| line.starts_with(EXCUSE) && !line.starts_with(NOTE))?;
         Some(self.failure(format!("the provider said: {line}")))
     }
 
@@ -204,21 +206,25 @@ fn modules(site: &ServerSite<'_>, provider: TlsProvider) -> Vec<PathBuf> {
 fn command(
     site: &ServerSite<'_>,
     program: BenchProgram,
-    identity: &ServerIdentity,
+    identities: &[ServerIdentity],
     provider: TlsProvider,
     directory: &Path,
     port: u16,
 ) -> Result<Command, BenchError> {
     let path = program.path().ok_or(BenchError::NotInstalled(program))?;
+    let certificates = identities.iter().map(|identity| {
+        let key = key_file(program, identity, provider, directory)?;
+        Ok(ServerCertificate { certificate: identity.certificate_file(), key })
+    });
+    let client_authority = identities.first().map(ServerIdentity::client_authority_file).unwrap_or_default();
     let server = TlsServerConfig {
         directory,
         port,
-        certificate: &identity.certificate_file(),
-        key: &key_file(program, identity, provider, directory)?,
+        certificates: certificates.collect::<Result<_, BenchError>>()?,
         workers: site.workers,
         connections: site.connections,
         handshake: site.handshake,
-        client_authority: &identity.client_authority_file(),
+        client_authority: &client_authority,
     };
     let mut command = Command::new(path);
     if program == BenchProgram::Rustls {
@@ -227,7 +233,7 @@ fn command(
     }
     if program == BenchProgram::Haproxy {
         let config = directory.join("haproxy.cfg");
-        write(&config, settings::haproxy(&server, provider == TlsProvider::Local).as_bytes())?;
+        write(&config, settings::haproxy(&server, provider != TlsProvider::Default).as_bytes())?;
         command.args(["-db", "-f"]).arg(config);
         return Ok(command);
     }
@@ -237,15 +243,18 @@ fn command(
     Ok(command)
 }
 
-/// Writes the file that the server reads its key from, if needed, and returns its path.
+/// Writes the file that the server reads a key from, if needed, and returns its path.
 fn key_file(
     program: BenchProgram,
     identity: &ServerIdentity,
     provider: TlsProvider,
     directory: &Path,
 ) -> Result<PathBuf, BenchError> {
-    let path = directory.join("server.pem");
+    let path = directory.join(format!("{}.pem", identity.held_name()));
     match (program, provider) {
+        (BenchProgram::Haproxy, TlsProvider::Held) => {
+            write(&path, (identity.certificate.clone() + &identity.reference()?).as_bytes())?;
+        }
         (BenchProgram::Haproxy, _) => write(&path, identity.bundle().as_bytes())?,
         (_, TlsProvider::Held) => write(&path, identity.reference()?.as_bytes())?,
         _ => return Ok(identity.key_file()),

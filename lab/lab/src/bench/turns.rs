@@ -4,7 +4,7 @@ use oarlock_measure::statistics::median;
 
 use super::args::TlsArgs;
 use super::handshake::ClientTlsGroup;
-use super::plan::{BenchProgram, RatioBasis, TlsProvider, TlsRowName};
+use super::plan::{BenchProgram, TlsProvider, TlsRowName};
 use super::report::TlsRow;
 
 /// CPU time in microseconds.
@@ -38,14 +38,6 @@ impl CpuUse {
 }
 
 impl TlsTurn {
-    /// Returns the quantity that is compared: larger is better.
-    fn merit(&self, measure: RatioBasis) -> f64 {
-        match measure {
-            RatioBasis::Cpu => self.handshakes as f64 / self.cpu.server_us as f64,
-            RatioBasis::Latency => 1.0 / self.p50_us,
-        }
-    }
-
     /// Returns the CPU time of a handshake in microseconds.
     fn cpu_each_us(&self) -> f64 {
         self.cpu.server_us as f64 / self.handshakes as f64
@@ -62,18 +54,27 @@ pub(super) struct ProviderTurns {
     pub(super) with_x25519: Vec<TlsTurn>,
 }
 
-/// Makes a row for each provider of a name; `turns` are by provider.
-pub(super) fn rows(name: TlsRowName, args: &TlsArgs, turns: &[ProviderTurns]) -> Vec<TlsRow> {
+/// Makes a row for each provider of a name with so many connections; `turns` are by provider.
+pub(super) fn rows(
+    name: TlsRowName,
+    connections: usize,
+    args: &TlsArgs,
+    turns: &[ProviderTurns],
+) -> Vec<TlsRow> {
     let Some(default) = turns.first() else { return Vec::new() };
     let handshake = args.handshake();
     let row = |(provider, turns): (TlsProvider, &ProviderTurns)| {
         let measured = &turns.turns;
         let handshakes: u64 = measured.iter().map(|turn| turn.handshakes).sum();
+        let (cpu, latency) = (
+            Ratios::of(&default.turns, measured, TlsTurn::cpu_each_us),
+            Ratios::of(&default.turns, measured, |turn| turn.p50_us),
+        );
         let server_cpu_us: u64 = measured.iter().map(|turn| turn.cpu.server_us).sum();
         TlsRow {
             name,
             provider,
-            connections: args.connections(name),
+            connections,
             workers: if provider.program(name) == BenchProgram::Nginx { args.workers } else { 1 },
             seconds: args.seconds,
             turns: args.turns,
@@ -86,18 +87,32 @@ pub(super) fn rows(name: TlsRowName, args: &TlsArgs, turns: &[ProviderTurns]) ->
             cryptoserver_cpu_us: measured.iter().map(|turn| turn.cpu.cryptoserver_us).sum(),
             handshakes_per_cpu_s: finite(handshakes as f64 * 1e6 / server_cpu_us as f64),
             p50_us: median(measured.iter().map(|turn| turn.p50_us)).unwrap_or(f64::NAN),
-            ratio: ratio(name.measure(), &default.turns, measured),
-            ratio_of: name.measure(),
+            ratio: cpu.map(|ratios| ratios.median),
+            ratio_range: cpu.map(|ratios| ratios.range),
+            latency_ratio: latency.map(|ratios| ratios.median),
+            latency_ratio_range: latency.map(|ratios| ratios.range),
             group_share: group_share(&turns.with_x25519, measured),
         }
     };
-    name.providers(handshake.is_beside_rustls()).into_iter().zip(turns).map(row).collect()
+    args.providers().into_iter().zip(turns).map(row).collect()
 }
 
-/// Returns the median ratio over turns; None if a turn was too short for the clock of processes.
-fn ratio(measure: RatioBasis, default: &[TlsTurn], measured: &[TlsTurn]) -> Option<f64> {
-    let ratio = |(default, turn): (&TlsTurn, &TlsTurn)| turn.merit(measure) / default.merit(measure);
-    median(default.iter().zip(measured).map(ratio)).and_then(finite)
+/// Ratios to the default in the same turn: larger is better.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Ratios {
+    median: f64,
+    /// The lowest and the highest.
+    range: [f64; 2],
+}
+
+impl Ratios {
+    /// Compares what a handshake costs. None if a turn was too short for the clock of processes.
+    fn of(default: &[TlsTurn], measured: &[TlsTurn], cost: impl Fn(&TlsTurn) -> f64) -> Option<Self> {
+        let ratio = |(default, turn): (&TlsTurn, &TlsTurn)| finite(cost(default) / cost(turn));
+        let ratios: Vec<f64> = default.iter().zip(measured).map(ratio).collect::<Option<_>>()?;
+        let range = [ratios.iter().copied().reduce(f64::min)?, ratios.iter().copied().reduce(f64::max)?];
+        Some(Self { median: median(ratios)?, range })
+    }
 }
 
 /// Returns the share of a handshake's CPU time that the group costs beyond X25519, the median over turns. None if
@@ -124,9 +139,14 @@ mod tests {
         // The machine is half as fast in the second turn.
         let default = [turn(128, 1024, 16.0), turn(128, 2048, 32.0), turn(128, 1024, 16.0)];
         let measured = [turn(256, 1024, 8.0), turn(256, 2048, 16.0), turn(192, 1024, 12.0)];
-        assert_eq!(ratio(RatioBasis::Cpu, &default, &default), Some(1.0));
-        assert_eq!(ratio(RatioBasis::Cpu, &default, &measured), Some(2.0));
-        assert_eq!(ratio(RatioBasis::Latency, &default, &measured), Some(2.0));
+        assert_eq!(
+            Ratios::of(&default, &default, TlsTurn::cpu_each_us),
+            Some(Ratios { median: 1.0, range: [1.0, 1.0] })
+        );
+        let expected = Some(Ratios { median: 2.0, range: [1.5, 2.0] });
+        assert_eq!(Ratios::of(&default, &measured, TlsTurn::cpu_each_us), expected);
+        let expected = Some(Ratios { median: 2.0, range: [16.0 / 12.0, 2.0] });
+        assert_eq!(Ratios::of(&default, &measured, |turn| turn.p50_us), expected);
     }
 
     #[test]
@@ -140,7 +160,7 @@ mod tests {
 
     #[test]
     fn a_turn_without_measurable_cpu_time_has_no_ratio() {
-        assert_eq!(ratio(RatioBasis::Cpu, &[turn(1, 0, 1.0)], &[turn(1, 0, 1.0)]), None);
+        assert_eq!(Ratios::of(&[turn(1, 0, 1.0)], &[turn(1, 0, 1.0)], TlsTurn::cpu_each_us), None);
     }
 
     #[test]

@@ -9,11 +9,6 @@ use crate::peers::{has, module};
 use crate::program::{LAB, code, command, stderr};
 
 /// Measures rows at a small scale. The files of the servers stay in `keep`.
-fn rows(name: &str, module: &Path, keep: &Path) -> Vec<Value> {
-    rows_with(name, module, keep, &["--turns", "1"])
-}
-
-/// Measures rows with more options.
 fn rows_with(name: &str, module: &Path, keep: &Path, options: &[&str]) -> Vec<Value> {
     let mut command = command(&["--json", "bench", "tls", "--rows", name, "--seconds", "0.3"]);
     command
@@ -33,11 +28,17 @@ fn check(rows: &[Value], name: &str, providers: &[&str]) {
     assert_eq!(found, providers);
     for row in rows {
         assert_eq!(row["name"], name);
-        for field in ["handshakes", "server_cpu_us", "connections", "workers", "seconds", "p50_us", "ratio"] {
+        for field in ["handshakes", "server_cpu_us", "connections", "workers", "seconds", "p50_us"] {
             assert!(row[field].as_f64().unwrap() > 0.0, "{field}: {row}");
         }
+        for field in ["ratio", "latency_ratio"] {
+            let [lowest, highest] =
+                [0, 1].map(|index| row[format!("{field}_range")][index].as_f64().unwrap());
+            let median = row[field].as_f64().unwrap();
+            assert!(0.0 < lowest && lowest <= median && median <= highest, "{field}: {row}");
+        }
     }
-    assert_eq!(rows[0]["ratio"], 1.0);
+    assert_eq!((&rows[0]["ratio"], &rows[0]["latency_ratio"]), (&json!(1.0), &json!(1.0)));
 }
 
 #[test]
@@ -45,8 +46,9 @@ fn nginx_has_a_row_for_each_provider() {
     let (Some(module), true) = (module(), has("nginx")) else { return };
     let folder = tempfile::tempdir().unwrap();
     let keep = folder.path().join("kept");
-    let rows = rows("nginx-p256", &module, &keep);
-    check(&rows, "nginx-p256", &["default", "oarlock-service"]);
+    let providers = ["--turns", "1", "--providers", "oarlock-service,oarlock-local"];
+    let rows = rows_with("nginx-p256", &module, &keep, &providers);
+    check(&rows, "nginx-p256", &["default", "oarlock-service", "oarlock-local"]);
     assert!(rows[0]["cryptoserver_cpu_us"].is_null() && rows[1]["cryptoserver_cpu_us"].is_u64());
     for row in &rows {
         assert_eq!((&row["tls"], &row["group"]), (&json!("1.3"), &json!("x25519")), "{row}");
@@ -60,9 +62,10 @@ fn nginx_has_a_row_for_each_provider() {
 fn keys_of_servers_are_brought_and_held() {
     let (Some(module), true) = (module(), has("nginx")) else { return };
     let folder = tempfile::tempdir().unwrap();
-    let rows = rows("nginx-rsa2048", &module, folder.path());
+    let providers = ["--turns", "1", "--providers", "oarlock-service,oarlock-held"];
+    let rows = rows_with("nginx-rsa2048", &module, folder.path(), &providers);
     check(&rows, "nginx-rsa2048", &["default", "oarlock-service", "oarlock-held"]);
-    let held = std::fs::read_to_string(folder.path().join("nginx-rsa2048/oarlock-held/server.pem")).unwrap();
+    let held = configuration(folder.path(), "nginx-rsa2048/oarlock-held/rsa2048.pem");
     assert!(held.starts_with("-----BEGIN OARLOCK KEY REFERENCE-----"), "{held}");
 }
 
@@ -81,7 +84,7 @@ fn nginx_speaks_tls_1_2_and_demands_client_certificates() {
         folder.path(),
         &["--turns", "1", "--tls", "1.2", "--client-certificates"],
     );
-    check(&rows, "nginx-p256", &["default", "oarlock-service"]);
+    check(&rows, "nginx-p256", &["default", "oarlock"]);
     for row in &rows {
         assert_eq!((&row["tls"], &row["client_certificates"]), (&json!("1.2"), &json!(true)), "{row}");
     }
@@ -95,9 +98,32 @@ fn haproxy_speaks_tls_1_2_and_demands_client_certificates() {
     let folder = tempfile::tempdir().unwrap();
     let options = ["--turns", "1", "--tls", "1.2", "--client-certificates"];
     let rows = rows_with("haproxy-rsa2048", &module, folder.path(), &options);
-    check(&rows, "haproxy-rsa2048", &["default", "oarlock-local"]);
+    check(&rows, "haproxy-rsa2048", &["default", "oarlock"]);
     let text = configuration(folder.path(), "haproxy-rsa2048/default/haproxy.cfg");
     assert!(text.contains("ssl-max-ver TLSv1.2") && text.contains("verify required"), "{text}");
+}
+
+/// Clients take the P-256 certificate. Each number of connections has servers and rows of its own.
+#[test]
+fn servers_have_both_certificates_and_rows_for_each_number_of_connections() {
+    let Some(module) = module() else { return };
+    for (name, program) in [("nginx-both", "nginx"), ("haproxy-both", "haproxy")] {
+        if !has(program) {
+            continue;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let mut command = command(&["--json", "bench", "tls", "--rows", name, "--seconds", "0.2"]);
+        command.args(["--turns", "1", "--workers", "2", "--connections", "1,3", "--provider"]).arg(&module);
+        let output = command.arg("--keep").arg(folder.path()).output().unwrap();
+        assert_eq!(code(&output), 0, "{}", stderr(&output));
+        let rows: Vec<Value> = serde_json::from_slice(&output.stdout).unwrap();
+        check(&rows[..2], name, &["default", "oarlock"]);
+        check(&rows[2..], name, &["default", "oarlock"]);
+        assert_eq!((&rows[1]["connections"], &rows[3]["connections"]), (&json!(1), &json!(3)));
+        for kind in ["rsa2048", "p256"] {
+            assert!(folder.path().join(format!("{name}-3/{kind}-certificate.pem")).is_file());
+        }
+    }
 }
 
 #[test]
@@ -187,7 +213,7 @@ fn a_default_without_the_group_is_measured_with_x25519() {
     let groups: Vec<&Value> = rows.iter().map(|row| &row["group"]).collect();
     assert_eq!(groups, ["x25519", "x25519mlkem768", "x25519mlkem768"]);
     assert!(rows[0]["group_share"].is_null() && rows[1]["group_share"].is_f64(), "{rows:?}");
-    let text = configuration(folder.path(), "nginx-p256/oarlock-service/nginx.conf");
+    let text = configuration(folder.path(), "nginx-p256/oarlock/nginx.conf");
     assert!(text.contains("ssl_ecdh_curve X25519MLKEM768:X25519:prime256v1;"), "{text}");
 }
 

@@ -54,7 +54,7 @@ impl ProxyStack {
         let cryptoserver = match name {
             // Not on the proxy's core: the work of the key is elsewhere.
             ProxyName::Own(OwnProxy::Keyless) => {
-                Some(start_cryptoserver(site.global, Some(identity.private_key()), &directory, None)?)
+                Some(start_cryptoserver(site.global, std::slice::from_ref(identity), &directory, None)?)
             }
             _ => None,
         };
