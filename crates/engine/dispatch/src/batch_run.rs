@@ -60,6 +60,7 @@ impl BatchRun<'_> {
         let (outcomes, took_ns) = self.run(&Jobs::Operations(flight.shape, &operations))?;
         let mut from = 0;
         for item in &flight.items {
+            item.owner.add_engine_time(took_ns * f64::from(item.count) / flight.ops.max(1) as f64);
             item.owner.answer(item.first, item.count, &outcomes, from, &dispatch.metrics.completed);
             from += item.count as usize;
             flight.note_answered();

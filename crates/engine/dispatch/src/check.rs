@@ -13,11 +13,11 @@ mod signature;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
-use std::time::Instant;
 
 use oarlock_core::{EngineFault, Jobs, Operation, Outcomes, Shape, Status};
 
 use crate::blueprint::REFEREE;
+use crate::clock::EngineClock;
 use crate::flight::RunningEngine;
 use crate::metrics::count;
 use crate::state::DispatchState;
@@ -59,11 +59,12 @@ impl<'a> CheckedRun<'a> {
         outcomes: &mut Outcomes,
     ) -> Result<f64, EngineFault> {
         let metrics = &self.dispatch.metrics;
-        let start = Instant::now();
+        let clock = EngineClock::start(jobs.shape());
         self.run_engine_into(engine, jobs, outcomes)?;
         // The checks are left out: they would make the model blame the engine for the time of other engines.
-        let took_ns = start.elapsed().as_nanos() as f64;
+        let took_ns = clock.elapsed_ns();
         count(&metrics.batches, 1);
+        count(&metrics.engine_ns, took_ns as usize);
         count(&metrics.batched_ops, jobs.len());
         self.dispatch.recorders.record_run(engine, jobs.shape(), jobs.len(), took_ns);
         match jobs {

@@ -353,6 +353,7 @@ fn run_here(dispatch: &Arc<DispatchState>, shape: Shape, submission: &Arc<Submis
     count(&dispatch.metrics.submitted, submission.len());
     count(&dispatch.metrics.on_caller, submission.len());
     dispatch.recorders.record_direct_answers(shape, submission.len(), took_ns);
+    submission.add_engine_time(took_ns);
     submission.answer_all(outcomes, &dispatch.metrics.completed);
     true
 }

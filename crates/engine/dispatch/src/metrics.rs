@@ -66,6 +66,8 @@ counters! {
     batches,
     /// Operations in those batches.
     batched_ops,
+    /// The time of engines for those batches in nanoseconds.
+    engine_ns,
     /// Batches given to far engines.
     far_batches,
     /// Operations handed to holders.

@@ -1,5 +1,7 @@
 //! The answers of a submission.
 
+use std::time::Duration;
+
 use oarlock_core::{JobError, Outcomes, Shape, Status};
 
 /// Answers of a submission, in its order. Buffers are zeroized on drop.
@@ -12,6 +14,7 @@ pub struct Results {
     pub(crate) held: Vec<Option<Result<Vec<u8>, JobError>>>,
     /// By index.
     pub(crate) errors: Vec<(u32, JobError)>,
+    pub(crate) engine_ns: f64,
 }
 
 /// Sorts errors by job. Batches of one submission may end in any order.
@@ -32,13 +35,15 @@ impl Results {
             outcomes,
             held: Vec::new(),
             errors,
+            engine_ns: 0.0,
         }
     }
 
     /// Returns the same error for each of `len` jobs.
     pub(crate) fn refused(len: usize, error: JobError) -> Self {
         let outcomes = Outcomes::default();
-        Self { shape: None, len, unanswered: error, outcomes, held: Vec::new(), errors: Vec::new() }
+        let (held, errors) = (Vec::new(), Vec::new());
+        Self { shape: None, len, unanswered: error, outcomes, held, errors, engine_ns: 0.0 }
     }
 
     /// Returns the number of jobs.
@@ -77,6 +82,13 @@ impl Results {
             Status::Pending => Err(self.unanswered.clone()),
             status => Err(status.error(shape).unwrap_or(JobError::Rejected)),
         }
+    }
+
+    /// Returns the share of these jobs in the engines' time for their batches. Zero for those of
+    /// [`run_all`](crate::Dispatcher::run_all), held jobs and tasks.
+    #[must_use]
+    pub fn engine_time(&self) -> Duration {
+        Duration::from_nanos(self.engine_ns as u64)
     }
 
     /// Returns the raw outcome: statuses and buffers. Records are read from it.

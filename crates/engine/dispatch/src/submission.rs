@@ -46,6 +46,7 @@ struct SubmissionState {
     held: Vec<Option<Result<Vec<u8>, JobError>>>,
     errors: Vec<(u32, JobError)>,
     left: u32,
+    engine_ns: f64,
     waiter: AnswerWaiter,
 }
 
@@ -85,8 +86,14 @@ impl Submission {
         let held = if let Payload::Held(jobs) = &payload { vec![None; jobs.len()] } else { Vec::new() };
         // Queue items count in 32 bits. No memory holds 2^32 jobs, so the bound is never reached.
         let count = u32::try_from(count).unwrap_or(u32::MAX);
-        let state =
-            SubmissionState { outcomes, held, errors: Vec::new(), left: count, waiter: AnswerWaiter::Nobody };
+        let state = SubmissionState {
+            outcomes,
+            held,
+            errors: Vec::new(),
+            left: count,
+            engine_ns: 0.0,
+            waiter: AnswerWaiter::Nobody,
+        };
         let end = if count == 0 { SubmissionEnd::Answered } else { SubmissionEnd::Live };
         Arc::new(Self {
             payload,
@@ -210,6 +217,11 @@ impl Submission {
         self.record_answers(self.count, counter, |state| state.outcomes = outcomes);
     }
 
+    /// Adds the engine's time for operations that are answered next.
+    pub(crate) fn add_engine_time(&self, ns: f64) {
+        self.lock().engine_ns += ns;
+    }
+
     /// Answers one held job.
     pub(crate) fn answer_held(&self, index: u32, result: Result<Vec<u8>, JobError>, counter: &AtomicU64) {
         self.record_answers(1, counter, |state| state.held[index as usize] = Some(result));
@@ -279,6 +291,7 @@ impl Submission {
             outcomes: std::mem::take(&mut state.outcomes),
             held: std::mem::take(&mut state.held),
             errors: sort_errors(std::mem::take(&mut state.errors)),
+            engine_ns: state.engine_ns,
         }
     }
 

@@ -1,6 +1,7 @@
 //! Answers to jobs, in their order.
 
 use std::fmt;
+use std::time::Duration;
 
 use oarlock_core::{JobError, Span, erase, reserve_erasing};
 use zeroize::Zeroizing;
@@ -19,13 +20,14 @@ pub struct Answers {
     results: Vec<Result<Span, JobError>>,
     /// The indices of composites, each with that of its first component.
     composites: Vec<(usize, usize)>,
+    engine_time: Duration,
 }
 
 impl Answers {
     pub(super) fn unanswered(jobs: usize) -> Self {
         // Cancelled until it is answered, so that a forgotten job is an error and no empty answer.
         let results = std::iter::repeat_n(Err(JobError::Cancelled), jobs).collect();
-        Self { bytes: Vec::new(), results, composites: Vec::new() }
+        Self { bytes: Vec::new(), results, composites: Vec::new(), engine_time: Duration::ZERO }
     }
 
     /// Returns the number of jobs.
@@ -66,6 +68,17 @@ impl Answers {
             Err(JobError::Rejected) => Ok(false),
             Err(error) => Err(error),
         }
+    }
+
+    /// Returns the share of these jobs in the engines' time for the batches that they were computed in. Zero for jobs
+    /// of [`run_all`](crate::Accelerator::run_all) and of held keys.
+    #[must_use]
+    pub fn engine_time(&self) -> Duration {
+        self.engine_time
+    }
+
+    pub(super) fn add_engine_time(&mut self, time: Duration) {
+        self.engine_time += time;
     }
 
     /// Takes the only answer out. Its bytes are moved, so no copy of a secret stays behind.

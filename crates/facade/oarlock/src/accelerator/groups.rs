@@ -192,6 +192,7 @@ fn finish_all(left: Vec<(u32, Finisher)>, results: &Results, answers: &mut Answe
     if left.first().is_some_and(|(_, finisher)| finisher.has_output()) {
         answers.reserve(results.outcomes().bytes().len());
     }
+    answers.add_engine_time(results.engine_time());
     for (at, (index, finisher)) in left.into_iter().enumerate() {
         answers.finish(index as usize, finisher, results.get(at));
     }

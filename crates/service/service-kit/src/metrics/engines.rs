@@ -46,6 +46,7 @@ fn help(counter: &str) -> &'static str {
         "bulk" => "Operations run as bulk work: records.",
         "batches" => "Batches run on an engine.",
         "batched_ops" => "Operations in batches run on an engine.",
+        "engine_ns" => "Nanoseconds of engines for these batches.",
         "far_batches" => "Batches given to devices.",
         "held" => "Operations handed to holders of keys.",
         "held_dropped" => "Operations that a holder never answered.",
