@@ -370,6 +370,7 @@ impl ResultWriter {
             outputs: self.outputs.freeze(),
             fault_of: write_bytes(&self.fault_of),
             faults: self.faults.into_faults(),
+            cpu_us: 0,
         }
     }
 }

@@ -13,6 +13,7 @@
 //! | `connect`, [`json`] | single calls over plain HTTP, for `curl`: the unary calls of Connect, and their JSON |
 //! | `budget`, `rate`, `buffers` | the bytes that clients hold, the rates of their operations, the sizes of buffers |
 //! | `service`, `clients`, `session` | the state of all connections, of each client, and of each stream |
+//! | `overhead` | the CPU time of the server beside that of its engines |
 //! | `keyring`, [`pattern`], `client_pattern`, `operations` | resident keys, and the grants to use them |
 //! | `check`, `reload` | a configuration checked without a server, and read again by a running one |
 //! | `null` | the benchmark key that answers with zeros |
@@ -51,6 +52,7 @@ mod metrics;
 mod metrics_page;
 mod null;
 mod operations;
+mod overhead;
 pub mod pattern;
 mod rate;
 mod reload;

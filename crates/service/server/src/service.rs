@@ -19,6 +19,7 @@ use crate::key_uses::KeyUseCounters;
 use crate::keyring::Keyring;
 use crate::lifetime::ConnectionLifetimes;
 use crate::metrics::ServerMetrics;
+use crate::overhead::{Consumption, RequestOverhead};
 use crate::tls::TlsState;
 
 /// The engines, the keys, the limits and the counters of a server.
@@ -29,6 +30,7 @@ pub(crate) struct SharedService {
     pub(crate) limits: ServerLimits,
     pub(crate) audit: AuditLog,
     pub(crate) metrics: ServerMetrics,
+    overhead: RequestOverhead,
     pub(crate) key_uses: KeyUseCounters,
     /// The certificates; `None` if the server does not listen for TLS.
     pub(crate) tls: Option<Current<TlsState>>,
@@ -44,6 +46,15 @@ const MAX_INLINE_BYTES: usize = 16 << 10;
 const NS_PER_BYTE: u64 = 20;
 
 impl SharedService {
+    /// Returns the CPU time of a request whose jobs took the engines this time.
+    pub(crate) fn cpu_time(&self, engines: Duration) -> Duration {
+        let consumption = || {
+            let requests = self.metrics.requests.load(Ordering::Relaxed);
+            Consumption::new(self.accelerator.counters().engine_ns, requests)
+        };
+        engines + self.overhead.of_request(consumption)
+    }
+
     pub(crate) fn new(
         accelerator: Accelerator,
         keyring: Keyring,
@@ -62,6 +73,7 @@ impl SharedService {
             limits,
             audit,
             metrics,
+            overhead: RequestOverhead::start(),
             key_uses,
             tls,
             lifetimes,

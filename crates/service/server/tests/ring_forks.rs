@@ -102,7 +102,7 @@ fn sign_all(pool: &ConnectionPool, key: &Key, who: &str, rounds: usize, mut done
         let messages = [format!("{who} {round}, first"), format!("{who} {round}, second")];
         let pending = messages.each_ref().map(|message| start(pool, key, message));
         for (pending, message) in pending.into_iter().zip(&messages) {
-            done(message, pending.wait().unwrap().expose());
+            done(message, pending.wait().unwrap().output.expose());
         }
     }
 }
@@ -187,7 +187,7 @@ fn parent_and_child_use_rings_of_their_own_with_jobs_under_way() {
         // A child of the child, and again with a job in progress.
         let operation = start(&pool, &key, "the child's");
         let grandchild = fork(|| sign_all(&pool, &key, "grandchild", 20, send));
-        send("the child's", operation.wait().unwrap().expose());
+        send("the child's", operation.wait().unwrap().output.expose());
         sign_all(&pool, &key, "child again", 20, send);
         assert!(has_succeeded(grandchild));
         // The answers of the parent are dropped here, which must not end its connections.
@@ -198,7 +198,7 @@ fn parent_and_child_use_rings_of_their_own_with_jobs_under_way() {
     let check = |message: &str, signature: &[u8]| verify(&checker, &key, message, signature);
     sign_all(&pool, &key, "parent", 40, check);
     for (pending, message) in pending.into_iter().zip(&messages) {
-        check(message, pending.wait().unwrap().expose());
+        check(message, pending.wait().unwrap().output.expose());
     }
     assert_eq!(verify_signatures(results, &key), 2 * (40 + 20 + 20) + 1);
     assert!(has_succeeded(child));

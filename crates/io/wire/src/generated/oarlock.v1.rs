@@ -237,6 +237,10 @@ pub struct Results {
     /// the same value; empty if no job has a fault.
     #[prost(bytes = "bytes", tag = "5")]
     pub fault_of: ::prost::bytes::Bytes,
+    /// About the CPU time of the server for these jobs, in microseconds: their share in the time of the engines, and the
+    /// mean overhead of a request.
+    #[prost(uint32, tag = "6")]
+    pub cpu_us: u32,
 }
 /// The scheme of a job, including padding and encoding.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use oarlock::SecretBytes;
 use oarlock::process::ProcessMark;
@@ -37,7 +37,8 @@ pub(super) struct PoolExchange {
 
 #[derive(Debug)]
 pub(super) enum PoolReply {
-    Output(SecretBytes),
+    /// The output of a job, and the server's CPU time for it.
+    Output(SecretBytes, Duration),
     Info(KeyInfo),
 }
 
@@ -210,10 +211,11 @@ fn ask_on(
 
 /// Returns the output of the job, or its fault.
 fn output(mut results: Results) -> Result<Result<PoolReply, Fault>, WireError> {
+    let cpu_time = Duration::from_micros(results.cpu_us.into());
     let columns = jobs::ResultColumns::read(&results, 1)?;
     let first = columns.iter("the server").next();
     let output = match first {
-        Some(Ok(output)) => Ok(PoolReply::Output(SecretBytes::from(output))),
+        Some(Ok(output)) => Ok(PoolReply::Output(SecretBytes::from(output), cpu_time)),
         Some(Err(error)) => {
             let without_reason = crate::fault::fault_of(0, &error);
             Err(results.faults.pop().unwrap_or(without_reason))

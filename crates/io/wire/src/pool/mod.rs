@@ -26,8 +26,14 @@ use crate::check::AnswerCheck;
 use crate::proto::KeyInfo;
 use crate::{RingUnavailable, ServerUsers};
 
-/// The output of a job: a signature, a plaintext or a shared secret.
-pub type PoolAnswer = SecretBytes;
+/// The answer to a job.
+#[derive(Debug)]
+pub struct PoolAnswer {
+    /// The output: a signature, a plaintext or a shared secret.
+    pub output: SecretBytes,
+    /// About the CPU time that the server spent on the job. Zero from a server that does not tell it.
+    pub server_cpu: Duration,
+}
 
 /// Settings of a [`ConnectionPool`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -110,7 +116,7 @@ impl ConnectionPool {
     pub fn key_info(&self, name: &str) -> Result<KeyInfo, PoolError> {
         match wait(&mut PoolExchange::begin(&self.0, PoolQuestion::Info(name.to_owned()))?)? {
             PoolReply::Info(info) => Ok(info),
-            PoolReply::Output(_) => Err(PoolError::Taken),
+            PoolReply::Output(..) => Err(PoolError::Taken),
         }
     }
 
@@ -180,11 +186,13 @@ impl PendingJob {
 
     /// Returns the answer if its signature verifies.
     fn check_answer(&self, reply: PoolReply) -> Result<PoolAnswer, PoolError> {
-        let (PoolReply::Output(answer), PoolQuestion::Job { job, .. }) = (reply, &self.0.question) else {
+        let (PoolReply::Output(output, server_cpu), PoolQuestion::Job { job, .. }) =
+            (reply, &self.0.question)
+        else {
             return Err(PoolError::Taken);
         };
-        self.0.pool.check(job, &answer)?;
-        Ok(answer)
+        self.0.pool.check(job, &output)?;
+        Ok(PoolAnswer { output, server_cpu })
     }
 }
 

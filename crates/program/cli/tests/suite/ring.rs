@@ -180,7 +180,7 @@ fn the_client_of_a_pool() {
         let input = Input::Message(&message);
         let signature =
             pool.start(&Job::sign(SigningScheme::ED25519, &key, input), source).unwrap().wait().unwrap();
-        let check = Job::verify(VerifyingScheme::ED25519, &key, input, signature.expose());
+        let check = Job::verify(VerifyingScheme::ED25519, &key, input, signature.output.expose());
         assert!(checker.run_all(&[check]).get(0).is_ok());
     }
     assert_eq!(pool.idle(), 1, "all on one connection");

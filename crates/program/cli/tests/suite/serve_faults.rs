@@ -214,7 +214,7 @@ impl FaultTest {
             let pending = pending.map_err(|error| error.to_string())?;
             for (message, pending) in messages.iter().zip(pending) {
                 let signature = pending.wait().map_err(|error| error.to_string())?;
-                self.verify(&checker, std::slice::from_ref(message), &[signature.expose()]);
+                self.verify(&checker, std::slice::from_ref(message), &[signature.output.expose()]);
             }
             Ok(messages.len() as u64)
         });

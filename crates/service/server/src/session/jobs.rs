@@ -127,7 +127,10 @@ impl ClientSession {
         Ok(PendingWork::Later(Box::pin(async move {
             let results = submitted.answered().await.map(|(answers, shares)| {
                 shares.into_iter().for_each(|(index, answer)| refused.add(index, answer));
-                run_long(answers.len(), || write_answers(answers.iter(), refused))
+                let mut results = run_long(answers.len(), || write_answers(answers.iter(), refused));
+                let cpu_time = service.cpu_time(answers.engine_time());
+                results.cpu_us = u32::try_from(cpu_time.as_micros()).unwrap_or(u32::MAX);
+                results
             });
             let released = results.release(&service);
             if is_timed {

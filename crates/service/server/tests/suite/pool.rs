@@ -52,7 +52,7 @@ fn source<'k>(name: &'k str, key: &Key) -> JobKeySource<'k> {
 
 fn sign(pool: &ConnectionPool, key: &Key, source: JobKeySource<'_>) -> Result<Vec<u8>, PoolError> {
     let job = Job::with_scheme(PKCS1, key, Input::Message(b"message"), &[]);
-    pool.start(&job, source)?.wait().map(|answer| answer.expose().to_vec())
+    pool.start(&job, source)?.wait().map(|answer| answer.output.expose().to_vec())
 }
 
 fn is_valid(key: &Key, signature: &[u8]) -> bool {
@@ -77,7 +77,7 @@ async fn signs_with_resident_and_brought_keys_over_one_connection() {
         assert!(is_valid(&here, &sign(&pool, &here, JobKeySource::Brought(&here)).unwrap()));
     }
     let job = Job::with_scheme(PSS, &there, Input::Digest(&[7; 32]), &[]);
-    assert_eq!(pool.start(&job, source("rsa2048", &there)).unwrap().wait().unwrap().len(), 256);
+    assert_eq!(pool.start(&job, source("rsa2048", &there)).unwrap().wait().unwrap().output.len(), 256);
     assert_eq!(pool.idle(), 1);
     let text = format!("{pool:?}");
     assert!(!text.contains("PRIVATE") && text.contains("oarlock.sock"), "{text}");
@@ -92,7 +92,7 @@ async fn answers_other_jobs_and_reports_refusals() {
     let (encoding, nonce) = (EcdsaEncoding::Fixed, NonceRule::Hedged);
     let scheme = Scheme::EcdsaSign { curve, digest, encoding, nonce };
     let job = Job::with_scheme(scheme, &key, Input::Message(b"message"), &[]);
-    assert_eq!(pool.start(&job, source("p256", &key)).unwrap().wait().unwrap().len(), 64);
+    assert_eq!(pool.start(&job, source("p256", &key)).unwrap().wait().unwrap().output.len(), 64);
     let rsa = resident(&pool, "rsa2048");
     let broken = Job::decrypt_oaep(DigestAlg::Sha256, &rsa, &[1; 256], b"");
     let refused = pool.start(&broken, source("rsa2048", &rsa)).unwrap().wait().unwrap_err();
@@ -135,7 +135,7 @@ async fn waits_for_answers_by_descriptor_and_cancels_by_dropping() {
             let poll = rustix::event::PollFlags::IN;
             rustix::event::poll(&mut [rustix::event::PollFd::new(&operation.as_fd(), poll)], None).unwrap();
         };
-        assert!(is_valid(&key, answer.expose()));
+        assert!(is_valid(&key, answer.output.expose()));
         assert!(matches!(operation.try_take(), Err(PoolError::Taken)));
     }
     assert_eq!(pool.idle(), 4, "the maximum of idle connections");
@@ -343,7 +343,7 @@ fn replaces_a_connection_that_dies_before_its_answer_once() {
         }
         thread::yield_now();
     };
-    assert!(is_valid(&key, answer.expose()));
+    assert!(is_valid(&key, answer.output.expose()));
     assert_ne!(again.as_fd().as_raw_fd(), descriptor, "the former descriptor is not reused");
     server.join().unwrap();
 }

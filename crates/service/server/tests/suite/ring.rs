@@ -249,7 +249,7 @@ async fn a_pool_opens_its_ring_with_its_first_question() {
             let message = vec![3; if number % 20 == 19 { 40_000 } else { number }];
             let job = Job::sign(SigningScheme::ED25519, &key, Input::Message(&message));
             let answer = pool.start(&job, source).unwrap().wait().unwrap();
-            assert_eq!(answer.expose().len(), 64);
+            assert_eq!(answer.output.expose().len(), 64);
             assert_eq!((pool.idle(), pool.idle_with_ring()), (1, 1), "question {number}");
         }
         let without = ConnectionPool::new(PoolConfig { has_ring: false, ..config }, checker);

@@ -528,7 +528,7 @@ fn pool(path: &Path) -> ConnectionPool {
 fn ask_pool(pool: &ConnectionPool, key: &Key) -> Result<Vec<u8>, PoolError> {
     let job = Job::sign(SigningScheme::ED25519, key, Input::Message(b"a message"));
     let source = JobKeySource::Resident { name: "ed25519", fingerprint: None };
-    pool.start(&job, source)?.wait().map(|answer| answer.expose().to_vec())
+    pool.start(&job, source)?.wait().map(|answer| answer.output.expose().to_vec())
 }
 
 #[test]
