@@ -13,6 +13,8 @@ use crate::error::ProviderError;
 /// The unit that computes operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OperationMode {
+    /// Wherever it takes the least CPU time: the engines of this process, or a cryptoserver for RSA private operations.
+    Auto,
     /// The engines of this process.
     Local,
     /// A cryptoserver for RSA private operations and held keys, this process for everything else.
@@ -32,7 +34,7 @@ pub(crate) enum VerifyAt {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Config {
     pub(crate) mode: OperationMode,
-    /// [`VerifyAt::Process`] if the mode is local.
+    /// [`VerifyAt::Process`] unless the mode is service.
     pub(crate) verify_at: VerifyAt,
     /// The cryptoserver's UNIX socket.
     pub(crate) socket: PathBuf,
@@ -60,7 +62,7 @@ struct SettingSpec {
 const SERVER_USER_VARIABLE: &str = "OARLOCK_SERVER_USER";
 
 const MODE: SettingSpec =
-    SettingSpec { name: "mode", variable: Some("OARLOCK_MODE"), expected: "local or service" };
+    SettingSpec { name: "mode", variable: Some("OARLOCK_MODE"), expected: "auto, local or service" };
 const VERIFY_AT: SettingSpec =
     SettingSpec { name: "verify_at", variable: Some("OARLOCK_VERIFY_AT"), expected: "process or server" };
 const SOCKET: SettingSpec = SettingSpec {
@@ -107,22 +109,18 @@ impl Config {
         let (of_section, wanted) =
             (parsed(&MODE, from_section(&MODE), mode)?, parsed(&MODE, value(&MODE), mode)?);
         // The administrator's decision that keys stay in the process is not the user's to change.
-        let is_override_ignored =
-            (of_section, wanted) == (Some(OperationMode::Local), Some(OperationMode::Service));
-        if is_override_ignored {
-            ignored.push("OARLOCK_MODE = service is ignored: the section of openssl.cnf says mode = local");
+        let is_local = of_section == Some(OperationMode::Local);
+        if is_local && wanted != of_section {
+            ignored.push("OARLOCK_MODE is ignored: the section of openssl.cnf says mode = local");
         }
-        let mode = match is_override_ignored {
-            true => OperationMode::Local,
-            false => wanted.unwrap_or(OperationMode::Local),
-        };
+        let mode = if is_local { OperationMode::Local } else { wanted.unwrap_or(OperationMode::Auto) };
         let verify_at = parsed(&VERIFY_AT, value(&VERIFY_AT), verify_at)?.unwrap_or(VerifyAt::Process);
-        if (mode, verify_at) == (OperationMode::Local, VerifyAt::Server) {
+        if mode != OperationMode::Service && verify_at == VerifyAt::Server {
             ignored.push("verify_at = server is ignored: it needs mode = service");
         }
         let config = Self {
             mode,
-            verify_at: if mode == OperationMode::Local { VerifyAt::Process } else { verify_at },
+            verify_at: if mode == OperationMode::Service { verify_at } else { VerifyAt::Process },
             socket: parsed(&SOCKET, value(&SOCKET), path)?
                 .unwrap_or_else(|| PathBuf::from("/run/oarlock/oarlock.sock")),
             server_user: parsed(&SERVER_USER, value(&SERVER_USER), word)?
@@ -136,6 +134,16 @@ impl Config {
                 .map_or(Duration::from_secs(2), Duration::from_millis),
         };
         Ok((config, ignored))
+    }
+}
+
+impl Config {
+    /// True if this engine of the process may compute.
+    pub(crate) fn allows(&self, engine: &str) -> bool {
+        match (self.mode, &self.engines) {
+            (OperationMode::Service, _) | (_, None) => true,
+            (_, Some(names)) => names.iter().any(|name| name == engine),
+        }
     }
 }
 
@@ -153,6 +161,7 @@ fn parsed<T>(
 
 fn mode(text: &str) -> Option<OperationMode> {
     match text {
+        "auto" => Some(OperationMode::Auto),
         "local" => Some(OperationMode::Local),
         "service" => Some(OperationMode::Service),
         _ => None,
@@ -203,9 +212,9 @@ mod tests {
     }
 
     #[test]
-    fn without_settings_this_process_computes() {
+    fn without_settings_measured_costs_decide() {
         let config = read(&[], &[]).unwrap();
-        assert_eq!((config.mode, config.engines, config.threads), (OperationMode::Local, None, None));
+        assert_eq!((config.mode, config.engines, config.threads), (OperationMode::Auto, None, None));
         assert_eq!(config.nice, 10);
         assert_eq!(config.socket, PathBuf::from("/run/oarlock/oarlock.sock"));
         assert_eq!(config.patience, Duration::from_secs(2));
@@ -228,6 +237,11 @@ mod tests {
             assert_eq!((config.mode, &*config.server_user), (OperationMode::Local, "oarlock"));
             assert_eq!(ignored(section, &service).len(), 2);
         }
+        for user in ["auto", "service"] {
+            let variable = [("OARLOCK_MODE", user)];
+            assert_eq!(read(&[("mode", "local")], &variable).unwrap().mode, OperationMode::Local);
+            assert_eq!(ignored(&[("mode", "local")], &variable).len(), 1);
+        }
         let config = read(&[("mode", "service"), ("server_user", "keys")], &service).unwrap();
         assert_eq!((config.mode, &*config.server_user), (OperationMode::Service, "keys"));
         // Without a mode in the section the user decides: the keys are the user's own.
@@ -246,11 +260,12 @@ mod tests {
             ("service", Some("process"), VerifyAt::Process),
             ("service", Some("server"), VerifyAt::Server),
             ("local", Some("server"), VerifyAt::Process),
+            ("auto", Some("server"), VerifyAt::Process),
         ] {
             let section: Vec<_> =
                 [("mode", mode)].into_iter().chain(at.map(|at| ("verify_at", at))).collect();
             assert_eq!(read(&section, &[]).unwrap().verify_at, expected, "{section:?}");
-            assert_eq!(ignored(&section, &[]).len(), usize::from(mode == "local"), "{section:?}");
+            assert_eq!(ignored(&section, &[]).len(), usize::from(mode != "service"), "{section:?}");
         }
         let by_variable = read(&[("mode", "service")], &[("OARLOCK_VERIFY_AT", "server")]).unwrap();
         assert_eq!(by_variable.verify_at, VerifyAt::Server);
@@ -259,7 +274,7 @@ mod tests {
     #[test]
     fn an_error_names_the_setting_its_value_and_the_allowed_values() {
         for (name, value, expected) in [
-            ("mode", "servce", "local or service"),
+            ("mode", "servce", "auto, local or service"),
             ("verify_at", "service", "process or server"),
             ("socket", "oarlock.sock", "the absolute path"),
             ("server_user", "", "a user's name"),

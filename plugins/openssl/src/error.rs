@@ -37,14 +37,12 @@ pub(crate) enum ProviderError {
     Share(#[from] ShareError),
     #[error("cryptoserver: {0}")]
     Service(#[from] PoolError),
-    #[error("key {0:?} lives in a cryptoserver: set mode = service")]
+    #[error("key {0:?} lives in a cryptoserver, which mode = local does not ask")]
     NoService(String),
     #[error("{0}")]
     Reference(String),
     #[error("no descriptor to wait for: {0}")]
     Descriptor(#[from] std::io::Error),
-    #[error("an ASYNC_JOB needs a thread, and none can be started: {0}{INSECURE_FORK}")]
-    NoThread(String),
     #[error("no accelerator: {0}")]
     Accelerator(String),
 }
@@ -76,7 +74,7 @@ impl ProviderError {
             Self::NoKey | Self::Key(_) | Self::Reference(_) => 4,
             Self::Job(_) | Self::Fallback => 5,
             Self::Service(_) => 6,
-            Self::Descriptor(_) | Self::NoThread(_) | Self::Accelerator(_) => 7,
+            Self::Descriptor(_) | Self::Accelerator(_) => 7,
         }
     }
 }

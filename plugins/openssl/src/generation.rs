@@ -10,7 +10,7 @@ use crate::error::ProviderError;
 use crate::ffi::libcrypto::fallback::FallbackGeneration;
 use crate::ffi::libcrypto::params::{ParamList, ParamReader};
 use crate::key::{KeyFamily, KeySelection, ProviderKey, curve_by_name, group_name, name};
-use crate::provider::{LoadedProvider, with_large_stack};
+use crate::provider::LoadedProvider;
 
 /// The parameters of a new key.
 pub(crate) struct KeyGeneration {
@@ -193,7 +193,7 @@ impl KeyGeneration {
             };
         }
         let key = match self.family {
-            KeyFamily::Rsa => with_large_stack(self.provider.is_fibre(), || generate::rsa(self.bits))??,
+            KeyFamily::Rsa => self.provider.off_fibre(|| generate::rsa(self.bits))??,
             KeyFamily::Ec => generate::ec(self.curve.ok_or_else(no_curve)?)?,
             KeyFamily::Ed25519 => generate::ed25519()?,
             KeyFamily::X25519 => generate::x25519()?,

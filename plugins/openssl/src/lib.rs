@@ -10,6 +10,7 @@
 //! | `pending` | an operation that has been submitted and not answered yet |
 //! | `key`, `reference` | keys imported from and exported to other providers; keys that live in a cryptoserver |
 //! | `generation` | new keys |
+//! | `route` | the choice of where operations are computed, by measured costs |
 //! | `handover` | operations that the fallback, another provider, continues with |
 //! | `signature`, `cipher`, `exchange`, `kem` | contexts between initialisation and result |
 //! | `hybrid` | keys of the TLS groups that join ML-KEM with a curve |
@@ -33,4 +34,5 @@ mod parameters;
 mod pending;
 mod provider;
 mod reference;
+mod route;
 mod signature;

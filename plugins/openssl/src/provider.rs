@@ -1,10 +1,15 @@
-//! The choice between the engines of this process and a cryptoserver.
+//! A loaded provider: its settings, its engines, and the way of each operation to the engines of this process or to a
+//! cryptoserver.
 
+use std::cell::Cell;
 use std::ffi::c_int;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::fmt;
+use std::io::ErrorKind;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
+use corosensei::stack::DefaultStack;
 use oarlock::engine_api::schemes::{compute_on, raw_result, shape_of};
 use oarlock::engine_api::selftest::{prove, representative};
 use oarlock::engine_api::{Jobs, Operation, OperationSet, SecondInput};
@@ -13,6 +18,7 @@ use oarlock::{Accelerator, Job, JobError, Key, KeyHome, KeyKind, Outcomes, Schem
 use oarlock_ffi::print_line;
 use oarlock_wire::proto::{Code, KeyInfo};
 use oarlock_wire::{ConnectionPool, JobKeySource, PoolConfig, PoolError, ServerUsers};
+use rustix::time::{ClockId, clock_gettime};
 use zeroize::Zeroizing;
 
 use crate::config::{Config, OperationMode, VerifyAt};
@@ -20,7 +26,8 @@ use crate::error::{INSECURE_FORK, ProviderError};
 use crate::ffi::libcrypto::async_job::{AsyncJobs, JobFibre};
 use crate::ffi::libcrypto::core::CoreHandle;
 use crate::ffi::libcrypto::fallback::FallbackProvider;
-use crate::pending::PendingOperation;
+use crate::pending::{ComputedOutput, PendingOperation};
+use crate::route::{ComputingSite, Route, RouteChange};
 
 /// A loaded provider. Clones share its state.
 #[derive(Clone)]
@@ -35,6 +42,10 @@ struct ProviderState {
     verifier: ForkSafeCell<Result<Arc<Accelerator>, String>>,
     pool: ForkSafeCell<ConnectionPool>,
     notes: ProcessLocal<Mutex<ProviderNotes>>,
+    /// The number of threads that compute here at this moment.
+    computing: ProcessLocal<AtomicUsize>,
+    /// True in a program of TLS, which has asked for groups.
+    is_tls: AtomicBool,
     /// True after a warning that there is no shared memory.
     is_ring_missed: AtomicBool,
     /// True after a warning that the server has refused to verify.
@@ -48,10 +59,34 @@ struct ProviderNotes {
     outage: Option<Instant>,
     /// The shapes for which the scalar engine has passed its self test outside of the dispatcher.
     tested_shapes: Vec<Shape>,
+    /// The choices of where operations are computed, by their kind.
+    routes: Vec<(RoutedKind, Route)>,
+}
+
+/// Operations that measured costs send to the same place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct RoutedKind {
+    shape: Shape,
+    is_fibre: bool,
+}
+
+/// The beginning of the sentence "are computed here".
+impl fmt::Display for RoutedKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{}{} operations are computed",
+            self.shape,
+            if self.is_fibre { " asynchronous" } else { "" }
+        )
+    }
 }
 
 /// The time for which this process uses its own keys after a failed call to the cryptoserver.
 const OUTAGE: Duration = Duration::from_secs(1);
+
+/// The time that an answer may take if this process would compute as well.
+const AUTO_PATIENCE: Duration = Duration::from_millis(250);
 
 /// A caller outside of jobs waits for the answer. On an idle machine, its own thread is faster than a worker that must
 /// wake up.
@@ -62,8 +97,14 @@ const MAX_IDLE: usize = 64;
 
 impl LoadedProvider {
     pub(crate) fn new(core: CoreHandle, config: Config) -> Self {
+        // A slot for a cryptoserver has two descriptors more.
+        let is_service = match config.mode {
+            OperationMode::Auto => config.socket.exists(),
+            OperationMode::Local => false,
+            OperationMode::Service => true,
+        };
         Self(Arc::new(ProviderState {
-            async_jobs: AsyncJobs::find(&core, config.mode == OperationMode::Service, config.patience),
+            async_jobs: AsyncJobs::find(&core, is_service, config.patience),
             core,
             config,
             fallback: ForkSafeCell::new(),
@@ -71,6 +112,8 @@ impl LoadedProvider {
             verifier: ForkSafeCell::new(),
             pool: ForkSafeCell::new(),
             notes: ProcessLocal::new(),
+            computing: ProcessLocal::new(),
+            is_tls: AtomicBool::new(false),
             is_ring_missed: AtomicBool::new(false),
             is_verification_refused: AtomicBool::new(false),
         }))
@@ -81,6 +124,17 @@ impl LoadedProvider {
     pub(crate) fn detached() -> Self {
         let (config, _) = Config::read(|_| None, |_| None).unwrap();
         Self::new(CoreHandle::detached(), config)
+    }
+
+    /// Notes that this is a program of TLS.
+    pub(crate) fn note_tls(&self) {
+        self.0.is_tls.store(true, Ordering::Relaxed);
+    }
+
+    /// True in a program of TLS on OpenSSL before 3.2.
+    pub(crate) fn wants_few_decoders(&self) -> bool {
+        let version = self.core().setting(c"openssl-version").unwrap_or_default();
+        self.0.is_tls.load(Ordering::Relaxed) && ["3.0.", "3.1."].iter().any(|old| version.starts_with(old))
     }
 
     pub(crate) fn core(&self) -> &CoreHandle {
@@ -112,43 +166,41 @@ impl LoadedProvider {
         self.0.async_jobs.current().is_some()
     }
 
-    /// Runs work that needs more stack than a fibre has: on another thread if this is a fibre.
-    pub(crate) fn off_fibre<T: Send>(&self, work: impl Fn() -> T + Sync) -> Result<T, ProviderError> {
-        if self.is_fibre() { with_large_stack(true, work) } else { Ok(work()) }
+    /// Runs work that needs more stack than a fibre has.
+    pub(crate) fn off_fibre<T>(&self, work: impl FnOnce() -> T) -> Result<T, ProviderError> {
+        with_large_stack(self.is_fibre(), work)
     }
 
     pub(crate) fn mode(&self) -> OperationMode {
         self.0.config.mode
     }
 
-    /// Computes a job on the engines or the cryptoserver that its key and the settings require. An `ASYNC_JOB` pauses
-    /// meanwhile.
+    /// Computes a job on the engines or the cryptoserver that its key and the settings require. An `ASYNC_JOB` may
+    /// pause meanwhile.
     pub(crate) fn run(&self, job: &Job<'_>) -> Result<Zeroizing<Vec<u8>>, ProviderError> {
         let fibre = self.0.async_jobs.current();
+        let fibre = fibre.as_ref();
         if is_verified_at_server(job, &self.0.config) {
-            return self.verify_at_server(job, fibre.as_ref());
+            return self.verify_at_server(job, fibre);
         }
-        // To pause and resume a fibre costs more than these operations.
-        if job.scheme.is_verification() || job.scheme.is_agreement() && held_name(job.key).is_none() {
-            return self.compute_at_once(job, fibre.as_ref());
+        if job.scheme.is_verification() {
+            return self.verify_here(job, fibre);
         }
-        // A public operation, for which every key has its public half here.
-        if matches!(job.scheme, Scheme::MlKemEncaps { .. }) {
-            return self.compute_locally(job, fibre.as_ref());
-        }
-        match (self.mode(), held_name(job.key)) {
+        let answer = match (self.mode(), held_name(job.key)) {
+            // A public operation, for which every key has its public half here.
+            _ if matches!(job.scheme, Scheme::MlKemEncaps { .. }) => self.compute_here(job, fibre),
             (OperationMode::Local, Some(name)) => Err(ProviderError::NoService(name.to_owned())),
-            (OperationMode::Service, Some(name)) => {
+            (_, Some(name)) => {
                 let fingerprint = Some(job.key.fingerprint());
-                self.ask_service(job, JobKeySource::Resident { name, fingerprint }, fibre.as_ref())
+                self.ask_service(job, JobKeySource::Resident { name, fingerprint }, fibre)
             }
             (OperationMode::Service, None) if is_for_service(job) && !self.is_outage() => {
                 // This process has the key, so a lost server costs time and not the handshake. Any other error is the
                 // server's answer about this job.
-                match self.ask_service(job, JobKeySource::Brought(job.key), fibre.as_ref()) {
+                match self.ask_service(job, JobKeySource::Brought(job.key), fibre) {
                     Err(ProviderError::Service(error)) if error.is_unavailable() => {
                         self.begin_outage(&error.to_string());
-                        self.compute_locally(job, fibre.as_ref())
+                        self.compute_here(job, fibre)
                     }
                     answer => {
                         self.end_outage();
@@ -156,26 +208,16 @@ impl LoadedProvider {
                     }
                 }
             }
-            _ => self.compute_locally(job, fibre.as_ref()),
-        }
+            _ => self.compute_here(job, fibre),
+        };
+        Ok(answer?.output)
     }
 
     /// Computes jobs of ephemeral keys together on the engines of this process. Their answers stand one behind the
-    /// other. An `ASYNC_JOB` pauses meanwhile, because the stack of a fibre is too small for ML-KEM.
+    /// other.
     pub(crate) fn run_together(&self, jobs: &[Job<'_>]) -> Result<Zeroizing<Vec<u8>>, ProviderError> {
         let fibre = self.0.async_jobs.current();
-        let engines = self.engines(fibre.is_some())?;
-        let Some(fibre) = fibre else {
-            return match engines.submit_many(jobs, SubmitOptions::default()).wait().joined() {
-                Err(JobError::NoThreads { .. }) => {
-                    warn_without_threads(ALONE);
-                    Ok(engines.run_all(jobs).joined()?)
-                }
-                answer => Ok(answer?),
-            };
-        };
-        let options = SubmitOptions::default().with_never_on_caller_thread(true);
-        finish_on_fibre(&fibre, PendingOperation::Together(engines.submit_many(jobs, options)))
+        Ok(self.compute_routed(jobs, fibre.as_ref())?.output)
     }
 
     /// Verifies at the cryptoserver, or in this process if the server cannot be reached or refuses.
@@ -185,7 +227,7 @@ impl LoadedProvider {
         fibre: Option<&JobFibre>,
     ) -> Result<Zeroizing<Vec<u8>>, ProviderError> {
         if self.is_outage() {
-            return self.compute_at_once(job, fibre);
+            return self.verify_here(job, fibre);
         }
         match self.ask_service(job, JobKeySource::Public(job.key), fibre) {
             Err(ProviderError::Service(PoolError::Refused { code: Code::Rejected, .. })) => {
@@ -198,11 +240,11 @@ impl LoadedProvider {
                     PoolError::Refused { .. } => self.warn_of_refused_verification(&error),
                     _ => self.begin_outage(&error.to_string()),
                 }
-                self.compute_at_once(job, fibre)
+                self.verify_here(job, fibre)
             }
             answer => {
                 self.end_outage();
-                answer
+                Ok(answer?.output)
             }
         }
     }
@@ -210,9 +252,8 @@ impl LoadedProvider {
     /// Computes the public operation of an RSA key. The result has the length of the modulus.
     pub(crate) fn rsa_public(&self, key: &Key, input: &[u8]) -> Result<Vec<u8>, ProviderError> {
         let shape = key.rsa_public_shape().ok_or(ProviderError::NoKey)?;
-        let is_fibre = self.is_fibre();
-        let engines = self.engines(is_fibre)?;
-        self.self_test(&engines, shape, is_fibre)?;
+        let engines = self.engines(self.is_fibre())?;
+        self.off_fibre(|| self.self_test(&engines, shape))??;
         let mut set = OperationSet::new(shape);
         set.push(key, input, SecondInput::None)?;
         let operations: Vec<Operation<'_>> = set.iter().collect();
@@ -234,47 +275,165 @@ impl LoadedProvider {
         Ok(self.pool(false)?.key_info(name)?)
     }
 
-    /// Computes a job that is too small for a queue.
-    fn compute_at_once(
+    /// Verifies on this thread: a caller waits for one verification at a time, and the change to a worker's thread and
+    /// back takes as long as a verification under a recurring key.
+    fn verify_here(
         &self,
         job: &Job<'_>,
         fibre: Option<&JobFibre>,
     ) -> Result<Zeroizing<Vec<u8>>, ProviderError> {
-        let is_fibre = fibre.is_some();
-        if is_fibre && matches!(job.scheme, Scheme::MlDsaVerify { .. }) {
-            // The scalar engine needs more stack than a fibre has.
-            return self.compute_locally(job, fibre);
-        }
-        if job.scheme.is_verification() && !is_fibre {
-            // A caller waits for one verification at a time. The change to a worker's thread and back takes as long as
-            // a verification under a recurring key.
+        with_large_stack(fibre.is_some(), || {
             let answers = self.verifier()?.run_all(std::slice::from_ref(job));
-            return Ok(Zeroizing::new(answers.get(0)?.to_vec()));
-        }
-        let engines = self.engines(is_fibre)?;
-        if is_fibre {
-            self.self_test(&engines, shape_of(job)?, is_fibre)?;
-            // An engine's batch does not fit on the stack of a fibre. The scalar engine needs no more stack than
-            // OpenSSL itself.
-            let answer = compute_on(engines.diagnostics().referee(), std::slice::from_ref(job)).pop();
-            return Ok(Zeroizing::new(answer.unwrap_or(Err(JobError::Cancelled))?));
-        }
-        self.compute_on_any_thread(&engines, job)
+            Ok(Zeroizing::new(answers.get(0)?.to_vec()))
+        })?
     }
 
-    fn compute_locally(
-        &self,
-        job: &Job<'_>,
-        fibre: Option<&JobFibre>,
-    ) -> Result<Zeroizing<Vec<u8>>, ProviderError> {
-        let engines = self.engines(fibre.is_some())?;
+    /// Computes a job with a key of this process.
+    fn compute_here(&self, job: &Job<'_>, fibre: Option<&JobFibre>) -> Result<ComputedOutput, ProviderError> {
         match fibre {
-            None => self.compute_on_any_thread(&engines, job),
-            Some(fibre) => {
-                let options = SubmitOptions::default().with_never_on_caller_thread(true);
-                finish_on_fibre(fibre, PendingOperation::Local(engines.submit(job, options)))
+            // To pause and resume a fibre costs more.
+            Some(_) if job.scheme.is_agreement() => {
+                self.compute_at(ComputingSite::Here, std::slice::from_ref(job), fibre)
             }
+            _ => self.compute_routed(std::slice::from_ref(job), fibre),
         }
+    }
+
+    /// Computes jobs at the place that the settings or measured costs choose.
+    fn compute_routed(
+        &self,
+        jobs: &[Job<'_>],
+        fibre: Option<&JobFibre>,
+    ) -> Result<ComputedOutput, ProviderError> {
+        let sites = self.sites(jobs, fibre.is_some());
+        let [first, _, ..] = sites[..] else {
+            let site = sites.first().copied().unwrap_or(ComputingSite::Here);
+            return match self.compute_at(site, jobs, fibre) {
+                Err(ProviderError::Job(JobError::NoThreads { .. })) => {
+                    warn_without_threads();
+                    self.compute_at(ComputingSite::Here, jobs, fibre)
+                }
+                answer => answer,
+            };
+        };
+        let Some(shape) = jobs.first().and_then(|job| shape_of(job).ok()).map(representative) else {
+            return self.compute_at(first, jobs, fibre);
+        };
+        let kind = RoutedKind { shape, is_fibre: fibre.is_some() };
+        let began = monotonic_time();
+        let (site, change) = self.route(kind, &sites, |route| route.choose(began));
+        if let Some(change) = change {
+            note_change(kind, change);
+        }
+        let before = thread_time();
+        let answer = match (site, self.compute_at(site, jobs, fibre)) {
+            (ComputingSite::Batches, Err(ProviderError::Job(JobError::NoThreads { .. }))) => {
+                warn_without_threads();
+                self.route(kind, &sites, |route| route.shut(began, site));
+                return self.compute_at(ComputingSite::Here, jobs, fibre);
+            }
+            (ComputingSite::Service, Err(ProviderError::Service(error))) => {
+                // This process has the key, so that any failure of the server costs time and not the handshake.
+                let was_in_use = self.route(kind, &sites, |route| route.shut(monotonic_time(), site));
+                if was_in_use || !is_absent(&error) {
+                    print_line(&format!("note: {error}; {kind} in this process"));
+                }
+                return self.compute_at(ComputingSite::Here, jobs, fibre);
+            }
+            (_, answer) => answer?,
+        };
+        // While a fibre pauses, its thread works for others.
+        let on_this_thread = match site {
+            ComputingSite::Batches => Duration::ZERO,
+            ComputingSite::Here | ComputingSite::Service => thread_time().saturating_sub(before),
+        };
+        let cost = on_this_thread + answer.elsewhere;
+        self.route(kind, &sites, |route| route.complete(began, site, cost));
+        Ok(answer)
+    }
+
+    /// Returns the places that may compute jobs, the usual one first.
+    fn sites(&self, jobs: &[Job<'_>], is_fibre: bool) -> Vec<ComputingSite> {
+        let for_service = |job: &&Job<'_>| is_for_service(job);
+        match (self.mode(), is_fibre) {
+            (OperationMode::Auto, true) => vec![ComputingSite::Batches, ComputingSite::Here],
+            (OperationMode::Auto, false) if jobs.first().filter(for_service).is_some() => {
+                vec![ComputingSite::Here, ComputingSite::Service]
+            }
+            (_, true) => vec![ComputingSite::Batches],
+            (_, false) => vec![ComputingSite::Here],
+        }
+    }
+
+    fn compute_at(
+        &self,
+        site: ComputingSite,
+        jobs: &[Job<'_>],
+        fibre: Option<&JobFibre>,
+    ) -> Result<ComputedOutput, ProviderError> {
+        match (site, fibre, jobs) {
+            (ComputingSite::Batches, Some(fibre), _) => {
+                let options = SubmitOptions::default().with_never_on_caller_thread(true);
+                let engines = self.engines(true)?;
+                fibre.finish(PendingOperation::Local(engines.submit_many(jobs, options)))
+            }
+            (ComputingSite::Service, _, [job]) => {
+                self.ask_service(job, JobKeySource::Brought(job.key), fibre)
+            }
+            _ => with_large_stack(fibre.is_some(), || self.compute_on_this_thread(jobs))?
+                .map(ComputedOutput::here),
+        }
+    }
+
+    /// Computes jobs while this thread waits: on it if no other thread computes here, else in batches with theirs.
+    fn compute_on_this_thread(&self, jobs: &[Job<'_>]) -> Result<Zeroizing<Vec<u8>>, ProviderError> {
+        let engines = self.engines(false)?;
+        let turn = ComputingTurn::begin(self.0.computing.get(|_| AtomicUsize::new(0)));
+        if turn.is_alone && self.is_scalar(jobs) {
+            return self.compute_alone(&engines, jobs);
+        }
+        match engines.submit_many(jobs, SubmitOptions::default()).wait().joined() {
+            Err(JobError::NoThreads { .. }) => {
+                warn_without_threads();
+                Ok(engines.run_all(jobs).joined()?)
+            }
+            answer => Ok(answer?),
+        }
+    }
+
+    /// Computes jobs by the scalar engine on this thread, where no other thread computes now: no batch would form, and
+    /// the way through the dispatcher costs some microseconds, most of them for code that the caches have lost.
+    fn compute_alone(
+        &self,
+        engines: &Accelerator,
+        jobs: &[Job<'_>],
+    ) -> Result<Zeroizing<Vec<u8>>, ProviderError> {
+        for job in jobs {
+            self.self_test(engines, shape_of(job)?)?;
+        }
+        let mut answers = compute_on(engines.diagnostics().referee(), jobs).into_iter();
+        let mut all = Zeroizing::new(answers.next().unwrap_or(Err(JobError::Cancelled))?);
+        for answer in answers {
+            all.extend_from_slice(&Zeroizing::new(answer?));
+        }
+        Ok(all)
+    }
+
+    /// True if the scalar engine computes these jobs where nothing else waits. Lanes compute a long one alone.
+    fn is_scalar(&self, jobs: &[Job<'_>]) -> bool {
+        self.0.config.allows(SCALAR)
+            && jobs.iter().all(|job| shape_of(job).is_ok_and(|shape| !shape.is_long()))
+    }
+
+    /// Calls a function with the route of a kind of operations.
+    fn route<T>(&self, kind: RoutedKind, sites: &[ComputingSite], call: impl FnOnce(&mut Route) -> T) -> T {
+        let mut notes = self.notes();
+        let known = notes.routes.iter().position(|(known, _)| *known == kind);
+        let at = known.unwrap_or_else(|| {
+            notes.routes.push((kind, Route::new(sites.to_vec())));
+            notes.routes.len() - 1
+        });
+        call(&mut notes.routes[at].1)
     }
 
     fn ask_service(
@@ -282,10 +441,10 @@ impl LoadedProvider {
         job: &Job<'_>,
         source: JobKeySource<'_>,
         fibre: Option<&JobFibre>,
-    ) -> Result<Zeroizing<Vec<u8>>, ProviderError> {
+    ) -> Result<ComputedOutput, ProviderError> {
         if let Some(shape) = job.key.rsa_public_shape() {
             // The pool verifies answers with the public operation.
-            self.self_test(&*self.engines(fibre.is_some())?, shape, fibre.is_some())?;
+            with_large_stack(fibre.is_some(), || self.self_test(&*self.engines(false)?, shape))??;
         }
         let pool = self.pool(fibre.is_some())?;
         let flight = PendingOperation::Service(Box::new(pool.start(job, source)?));
@@ -295,22 +454,6 @@ impl LoadedProvider {
         };
         self.warn_without_ring(pool);
         answer
-    }
-
-    /// Computes a job in a batch, or alone on this thread if the process may start no others.
-    fn compute_on_any_thread(
-        &self,
-        engines: &Accelerator,
-        job: &Job<'_>,
-    ) -> Result<Zeroizing<Vec<u8>>, ProviderError> {
-        match engines.submit(job, SubmitOptions::default()).wait() {
-            Err(JobError::NoThreads { .. }) => {
-                warn_without_threads(ALONE);
-                let answers = engines.run_all(std::slice::from_ref(job));
-                Ok(Zeroizing::new(answers.get(0)?.to_vec()))
-            }
-            answer => Ok(answer?),
-        }
     }
 
     /// Warns once that this process verifies although the server should.
@@ -336,7 +479,10 @@ impl LoadedProvider {
             let settings = PoolConfig {
                 path: config.socket.clone(),
                 users: ServerUsers::with_user(&config.server_user),
-                patience: config.patience,
+                patience: match config.mode {
+                    OperationMode::Auto => config.patience.min(AUTO_PATIENCE),
+                    _ => config.patience,
+                },
                 max_idle: MAX_IDLE,
                 has_ring: true,
             };
@@ -348,10 +494,7 @@ impl LoadedProvider {
     /// settings.
     fn engines(&self, is_fibre: bool) -> Result<Arc<Accelerator>, ProviderError> {
         let make = || shared_engines(AcceleratorSettings::from_config(&self.0.config));
-        let engines = self.0.engines.get_or_try_make(|| match is_fibre {
-            false => Ok(make()),
-            true => with_large_stack(true, make),
-        })?;
+        let engines = self.0.engines.get_or_try_make(|| with_large_stack(is_fibre, make))?;
         engines.clone().map_err(ProviderError::Accelerator)
     }
 
@@ -363,14 +506,14 @@ impl LoadedProvider {
     }
 
     /// Runs the known answers of a shape on the scalar engine before its first use.
-    fn self_test(&self, engines: &Accelerator, shape: Shape, is_fibre: bool) -> Result<(), ProviderError> {
+    fn self_test(&self, engines: &Accelerator, shape: Shape) -> Result<(), ProviderError> {
         let shape = representative(shape);
         if self.notes().tested_shapes.contains(&shape) {
             return Ok(());
         }
         let scalar = engines.diagnostics().referee();
-        let verdict = with_large_stack(is_fibre, || prove(scalar, scalar, shape))?;
-        verdict.map_err(|failure| ProviderError::Accelerator(format!("self test of {shape}: {failure}")))?;
+        prove(scalar, scalar, shape)
+            .map_err(|failure| ProviderError::Accelerator(format!("self test of {shape}: {failure}")))?;
         self.notes().tested_shapes.push(shape);
         Ok(())
     }
@@ -420,6 +563,26 @@ fn is_verified_at_server(job: &Job<'_>, config: &Config) -> bool {
         && !matches!(job.scheme, Scheme::MlDsaVerify { .. })
 }
 
+/// A thread that computes, counted until it is dropped.
+struct ComputingTurn<'c> {
+    computing: &'c AtomicUsize,
+    /// True if no other thread computed when this one began.
+    is_alone: bool,
+}
+
+impl<'c> ComputingTurn<'c> {
+    fn begin(computing: &'c AtomicUsize) -> Self {
+        // Relaxed is enough: the count guards no other memory, and either way of computing is right.
+        Self { computing, is_alone: computing.fetch_add(1, Ordering::Relaxed) == 0 }
+    }
+}
+
+impl Drop for ComputingTurn<'_> {
+    fn drop(&mut self) {
+        self.computing.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 /// The settings of an accelerator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct AcceleratorSettings {
@@ -435,7 +598,7 @@ const SCALAR: &str = "scalar";
 impl AcceleratorSettings {
     fn from_config(config: &Config) -> Self {
         match config.mode {
-            OperationMode::Local => {
+            OperationMode::Auto | OperationMode::Local => {
                 Self { names: config.engines.clone(), threads: config.threads, nice: config.nice }
             }
             // The service has the engines. This process verifies, and computes if the service is unavailable.
@@ -458,47 +621,61 @@ impl AcceleratorSettings {
     }
 }
 
-/// Runs work that needs more stack than a fibre has, on a thread of its own. In a process that may start no threads it
-/// runs on this one, unless that is a fibre.
-pub(crate) fn with_large_stack<T: Send>(
-    is_fibre: bool,
-    work: impl Fn() -> T + Sync,
-) -> Result<T, ProviderError> {
-    let ended = std::thread::scope(|scope| {
-        std::thread::Builder::new().spawn_scoped(scope, &work).map(|thread| thread.join())
-    });
-    match ended {
-        Ok(ended) => ended.map_err(|_| ProviderError::Accelerator("a panic".to_owned())),
-        Err(_) if !is_fibre => Ok(work()),
-        Err(error) => Err(no_thread(error.to_string())),
+/// The bytes of a stack for work that a fibre has no space for. Kernels need up to 160 KiB.
+const LARGE_STACK: usize = 512 << 10;
+
+thread_local! {
+    /// The stack of this thread for such work, while nothing uses it.
+    static KEPT_STACK: Cell<Option<DefaultStack>> = const { Cell::new(None) };
+}
+
+/// Runs work that needs more stack than a fibre has: on a stack of its own if this is a fibre.
+pub(crate) fn with_large_stack<T>(is_fibre: bool, work: impl FnOnce() -> T) -> Result<T, ProviderError> {
+    if !is_fibre {
+        return Ok(work());
     }
+    let mut stack = match KEPT_STACK.take() {
+        Some(stack) => stack,
+        None => DefaultStack::new(LARGE_STACK)?,
+    };
+    let result = corosensei::on_stack(&mut stack, work);
+    KEPT_STACK.set(Some(stack));
+    Ok(result)
 }
 
-/// Pauses a fibre until engines of this process have answered.
-fn finish_on_fibre(
-    fibre: &JobFibre<'_>,
-    pending: PendingOperation,
-) -> Result<Zeroizing<Vec<u8>>, ProviderError> {
-    fibre.finish(pending).map_err(|error| match error {
-        ProviderError::Job(JobError::NoThreads { reason }) => no_thread(reason),
-        error => error,
-    })
+/// Returns the time of the machine's monotonic clock.
+fn monotonic_time() -> Duration {
+    Duration::try_from(clock_gettime(ClockId::Monotonic)).unwrap_or_default()
 }
 
-/// The consequence for operations outside of jobs if no thread can be started.
-const ALONE: &str = "each operation is computed alone on its caller's thread";
+/// Returns the CPU time of this thread.
+fn thread_time() -> Duration {
+    Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap_or_default()
+}
 
-/// Programs such as HAProxy print no error of a handshake, so the reason is printed too.
-fn no_thread(reason: String) -> ProviderError {
-    warn_without_threads("no ASYNC_JOB can be computed");
-    ProviderError::NoThread(reason)
+/// True if no server listens.
+fn is_absent(error: &PoolError) -> bool {
+    matches!(error, PoolError::Connect { error, .. }
+        if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::ConnectionRefused))
+}
+
+fn note_change(kind: RoutedKind, change: RouteChange) {
+    let RouteChange { from, to, costs: [before, now] } = change;
+    print_line(&format!(
+        "note: {kind} {to} from now on: {} us of CPU time for each instead of {} us {from}",
+        now.as_micros(),
+        before.as_micros()
+    ));
 }
 
 /// Warns once that this process may start no threads.
-fn warn_without_threads(consequence: &str) {
+fn warn_without_threads() {
     static IS_WARNED: AtomicBool = AtomicBool::new(false);
     if !IS_WARNED.swap(true, Ordering::Relaxed) {
-        print_line(&format!("this process may start no threads, so {consequence}{INSECURE_FORK}"));
+        print_line(&format!(
+            "this process may start no threads, so each operation is computed alone on its caller's \
+             thread{INSECURE_FORK}"
+        ));
     }
 }
 

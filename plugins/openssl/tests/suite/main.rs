@@ -3,6 +3,7 @@
 //! | module | what it holds |
 //! |---|---|
 //! | `openssl` | `openssl` of Debian with the provider against `openssl` without it |
+//! | `auto` | the choice between the process and a cryptoserver |
 //! | `openssl4` | the newest OpenSSL, built from its sources |
 //! | `post_quantum` | TLS groups with ML-KEM, in servers and clients beside Go and rustls |
 //! | `programs` | unchanged programs of Debian |
@@ -17,6 +18,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that panics has failed")]
 #![allow(unreachable_pub, reason = "a program of tests exports nothing")]
 
+mod auto;
 mod common;
 mod comparison;
 mod conformance;

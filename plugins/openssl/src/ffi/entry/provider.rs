@@ -85,7 +85,7 @@ const KEYMGMT_OTHERS: [OsslAlgorithm; 13] = [
 ];
 
 static KEYMGMT: StaticTable<OsslAlgorithm> = StaticTable({
-    const ALL: [OsslAlgorithm; 26] = joined(&KEYMGMT_OTHERS, &slh_dsa::KEY_MANAGERS);
+    const ALL: [OsslAlgorithm; 26] = joined(&[&KEYMGMT_OTHERS, &slh_dsa::KEY_MANAGERS]);
     &ALL
 });
 
@@ -104,19 +104,23 @@ const SIGNATURE_OTHERS: [OsslAlgorithm; 6] = [
 ];
 
 static SIGNATURE: StaticTable<OsslAlgorithm> = StaticTable({
-    const ALL: [OsslAlgorithm; 19] = joined(&SIGNATURE_OTHERS, &slh_dsa::SIGNATURES);
+    const ALL: [OsslAlgorithm; 19] = joined(&[&SIGNATURE_OTHERS, &slh_dsa::SIGNATURES]);
     &ALL
 });
 
-/// Returns the entries of two arrays, and the end of an array behind them.
-const fn joined<const N: usize>(first: &[OsslAlgorithm], second: &[OsslAlgorithm]) -> [OsslAlgorithm; N] {
-    assert!(first.len() + second.len() + 1 == N);
+/// Returns the entries of several arrays, and the end of an array behind them.
+const fn joined<const N: usize>(parts: &[&[OsslAlgorithm]]) -> [OsslAlgorithm; N] {
     let mut all = [OsslAlgorithm::END; N];
-    let mut index = 0;
-    while index + 1 < N {
-        all[index] = if index < first.len() { first[index] } else { second[index - first.len()] };
-        index += 1;
+    let (mut part, mut index) = (0, 0);
+    while part < parts.len() {
+        let mut at = 0;
+        while at < parts[part].len() {
+            all[index] = parts[part][at];
+            (at, index) = (at + 1, index + 1);
+        }
+        part += 1;
     }
+    assert!(index + 1 == N);
     all
 }
 
@@ -148,11 +152,22 @@ static KEM: StaticTable<OsslAlgorithm> = StaticTable(&[
 
 /// The decoders from PEM to DER, and from DER to the families of keys. A program that loads any file asks for DER
 /// first.
-const DECODER_OTHERS: [OsslAlgorithm; 22] = [
+const DECODERS_OF_REFERENCES: [OsslAlgorithm; 4] = [
     OsslAlgorithm::new(c"DER", c"provider=oarlock,input=pem", &decoder::DER, c"Oarlock references in PEM"),
     OsslAlgorithm::new(c"RSA", REFERENCES, &decoder::RSA, c"Oarlock references to RSA keys"),
     OsslAlgorithm::new(c"EC", REFERENCES, &decoder::EC, c"Oarlock references to EC keys"),
     OsslAlgorithm::new(c"ED25519", REFERENCES, &decoder::ED25519, c"Oarlock references to Ed25519 keys"),
+];
+
+/// The decoders of a TLS program on OpenSSL before 3.2. These versions compare each decoder with each name of a key's
+/// kind for every certificate that a peer sends: 58 decoders make the 140 microseconds of a certificate 330. They have
+/// no use for keys of ML-DSA and SLH-DSA in TLS either, as libssl takes no signature schemes from providers.
+static FEW_DECODERS: StaticTable<OsslAlgorithm> = StaticTable({
+    const ALL: [OsslAlgorithm; 5] = joined(&[&DECODERS_OF_REFERENCES]);
+    &ALL
+});
+
+const DECODERS_OF_LATTICES: [OsslAlgorithm; 18] = [
     OsslAlgorithm::new(
         ML_KEM_512,
         REFERENCES,
@@ -264,7 +279,8 @@ const DECODER_OTHERS: [OsslAlgorithm; 22] = [
 ];
 
 static DECODER: StaticTable<OsslAlgorithm> = StaticTable({
-    const ALL: [OsslAlgorithm; 59] = joined(&DECODER_OTHERS, slh_dsa::DECODERS.as_flattened());
+    const ALL: [OsslAlgorithm; 59] =
+        joined(&[&DECODERS_OF_REFERENCES, &DECODERS_OF_LATTICES, slh_dsa::DECODERS.as_flattened()]);
     &ALL
 });
 
@@ -335,7 +351,7 @@ const ENCODER_OTHERS: [OsslAlgorithm; 36] = [
 ];
 
 static ENCODER: StaticTable<OsslAlgorithm> = StaticTable({
-    const ALL: [OsslAlgorithm; 109] = joined(&ENCODER_OTHERS, slh_dsa::ENCODERS.as_flattened());
+    const ALL: [OsslAlgorithm; 109] = joined(&[&ENCODER_OTHERS, slh_dsa::ENCODERS.as_flattened()]);
     &ALL
 });
 
@@ -501,11 +517,11 @@ entry! {
 }
 
 entry! {
-    fn query_operation(_provider: *const c_void, id: c_int, no_cache: Option<&mut c_int>) -> *const OsslAlgorithm,
+    fn query_operation(provider: Option<&LoadedProvider>, id: c_int, no_cache: Option<&mut c_int>) -> *const OsslAlgorithm,
         or std::ptr::null();
     {
         if let Some(no_cache) = no_cache {
-            // The tables never change, so OpenSSL may keep them.
+            // OpenSSL may keep the tables.
             *no_cache = 0;
         }
         match id {
@@ -515,6 +531,9 @@ entry! {
             operation::ASYM_CIPHER => ASYM_CIPHER.as_ptr(),
             operation::KEM => KEM.as_ptr(),
             operation::ENCODER => ENCODER.as_ptr(),
+            operation::DECODER if provider.is_some_and(LoadedProvider::wants_few_decoders) => {
+                FEW_DECODERS.as_ptr()
+            }
             operation::DECODER => DECODER.as_ptr(),
             operation::STORE => STORE.as_ptr(),
             _ => std::ptr::null(),
@@ -543,6 +562,7 @@ entry! {
             // OpenSSL counts a provider without this function as successful, so an unknown capability is success too.
             return 1;
         }
+        provider.inspect(|provider| provider.note_tls());
         let is_passed = GROUPS.iter().all(|group| group.params().pass_to(callback, argument));
         (is_passed && pass_other_curves(provider, callback, argument)).into()
     }

@@ -13,18 +13,17 @@ use std::time::Duration;
 
 use oarlock_ffi::{EventDescriptor, TimerDescriptor, WatchDescriptor, guard, print_line};
 use rustix::event::{PollFd, PollFlags, poll};
-use zeroize::Zeroizing;
 
 use super::core::CoreHandle;
 use crate::error::ProviderError;
-use crate::pending::PendingOperation;
+use crate::pending::{ComputedOutput, PendingOperation};
 
-type OperationResult = Result<Zeroizing<Vec<u8>>, ProviderError>;
+type OperationResult = Result<ComputedOutput, ProviderError>;
 
 /// The functions for jobs of the library that loaded this provider, if it exports them, and the provider's settings.
 pub(crate) struct AsyncJobs {
     functions: Option<AsyncFunctions>,
-    /// True if operations may wait for a cryptoserver.
+    /// True if jobs pause for a cryptoserver too. Otherwise they block.
     is_service: bool,
     /// The time that an answer of the cryptoserver may take.
     patience: Duration,
@@ -62,7 +61,8 @@ pub(crate) struct JobFibre<'p> {
 }
 
 /// The content of a wait context: one descriptor for its whole life, and the pending operation. Event loops
-/// keep tables by descriptor, so the descriptor is not closed and opened again between operations.
+/// keep tables by descriptor, so the descriptor is not closed and opened again between operations, and programs such as
+/// `openssl speed` wait for one only.
 struct WaitSlot {
     event: Arc<EventDescriptor>,
     /// Present if operations may wait for a connection to the cryptoserver.
@@ -77,7 +77,7 @@ struct ServiceWait {
     timer: TimerDescriptor,
 }
 
-/// The addresses of these bytes are the keys of descriptors in a wait context, one for each mode.
+/// The addresses of these bytes are the keys of descriptors in a wait context, one for each kind of slot.
 static KEYS: [u8; 2] = [0; 2];
 
 impl AsyncJobs {
@@ -165,6 +165,9 @@ fn object_of_address(address: *const c_void) -> Option<(*mut c_void, *const std:
 impl JobFibre<'_> {
     /// Pauses until the operation has ended. Without a descriptor it blocks and prints a warning once.
     pub(crate) fn finish(&self, pending: PendingOperation) -> OperationResult {
+        if matches!(pending, PendingOperation::Service(_)) && !self.jobs.is_service {
+            return pending.wait();
+        }
         let slot = match self.registered_slot() {
             Some(slot) => {
                 slot.begin(pending, self.jobs.patience);
@@ -212,8 +215,9 @@ impl JobFibre<'_> {
     /// Returns the slot that an earlier operation registered in the wait context.
     fn registered_slot(&self) -> Option<&WaitSlot> {
         let (mut fd, mut data) = (-1, std::ptr::null_mut());
+        let key = self.key();
         // SAFETY: this job's wait context, and places for the answers.
-        let is_known = unsafe { (self.functions.get_fd)(self.context, self.key(), &mut fd, &mut data) } == 1;
+        let is_known = unsafe { (self.functions.get_fd)(self.context, key, &mut fd, &mut data) } == 1;
         // SAFETY: put there by `register`, and dropped with the context, after which its job is not resumed.
         is_known.then(|| unsafe { data.cast::<WaitSlot>().as_ref() }).flatten()
     }
@@ -221,8 +225,9 @@ impl JobFibre<'_> {
     fn register(&self, slot: Box<WaitSlot>) -> Result<&WaitSlot, OperationResult> {
         let fd = slot.fd().as_raw_fd();
         let data = Box::into_raw(slot);
+        let key = self.key();
         // SAFETY: this job's wait context; `drop_slot` takes the slot back when the context is freed.
-        if unsafe { (self.functions.set_fd)(self.context, self.key(), fd, data.cast(), drop_slot) } == 1 {
+        if unsafe { (self.functions.set_fd)(self.context, key, fd, data.cast(), drop_slot) } == 1 {
             // SAFETY: of `Box::into_raw`, as long as the context lives.
             return Ok(unsafe { &*data });
         }
@@ -233,7 +238,7 @@ impl JobFibre<'_> {
         Err(pending.map_or_else(|| Err(oarlock::JobError::Cancelled.into()), PendingOperation::wait))
     }
 
-    /// Returns the key of this provider's descriptor. Providers with different modes wait for different descriptors.
+    /// Returns the key of this provider's descriptor. Providers with other settings wait for other descriptors.
     fn key(&self) -> *const c_void {
         (&raw const KEYS[usize::from(self.jobs.is_service)]).cast()
     }
