@@ -18,8 +18,9 @@ use oarlock_dkim::{HeaderCoverage, RecordOptions, record_text};
 use super::task::{DOMAIN, MailInput, MailTask, SELECTOR, SignatureKind};
 use tokio_rustls::rustls::pki_types::PrivatePkcs8KeyDer;
 
+use super::MailWork;
+use super::bench::PEER;
 use super::error::MailBenchError;
-use super::{MailWork, PEER};
 
 /// `mail-auth` at one task.
 pub(super) struct MailAuth<'i> {
