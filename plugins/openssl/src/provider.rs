@@ -356,7 +356,10 @@ impl LoadedProvider {
     fn sites(&self, jobs: &[Job<'_>], is_fibre: bool) -> Vec<ComputingSite> {
         let for_service = |job: &&Job<'_>| is_for_service(job);
         match (self.mode(), is_fibre) {
-            (OperationMode::Auto, true) => vec![ComputingSite::Batches, ComputingSite::Here],
+            // An event loop must not wait for a long operation.
+            (OperationMode::Auto, true) if self.is_scalar(jobs) => {
+                vec![ComputingSite::Batches, ComputingSite::Here]
+            }
             (OperationMode::Auto, false) if jobs.first().filter(for_service).is_some() => {
                 vec![ComputingSite::Here, ComputingSite::Service]
             }
@@ -411,11 +414,15 @@ impl LoadedProvider {
         for job in jobs {
             self.self_test(engines, shape_of(job)?)?;
         }
-        let mut answers = compute_on(engines.diagnostics().referee(), jobs).into_iter();
-        let mut all = Zeroizing::new(answers.next().unwrap_or(Err(JobError::Cancelled))?);
-        for answer in answers {
-            all.extend_from_slice(&Zeroizing::new(answer?));
-        }
+        // Wrapped before the first error is returned: the other answers may be secrets too.
+        let wrap = |answer: Result<Vec<u8>, JobError>| answer.map(Zeroizing::new);
+        let answers: Vec<_> =
+            compute_on(engines.diagnostics().referee(), jobs).into_iter().map(wrap).collect();
+        let parts = answers.into_iter().collect::<Result<Vec<_>, _>>()?;
+        // Allocated once, so that no copy of a secret stays behind.
+        let len = parts.iter().map(|part| part.len()).sum();
+        let mut all = Zeroizing::new(Vec::with_capacity(len));
+        parts.iter().for_each(|part| all.extend_from_slice(part));
         Ok(all)
     }
 
@@ -636,7 +643,9 @@ pub(crate) fn with_large_stack<T>(is_fibre: bool, work: impl FnOnce() -> T) -> R
     }
     let mut stack = match KEPT_STACK.take() {
         Some(stack) => stack,
-        None => DefaultStack::new(LARGE_STACK)?,
+        None => DefaultStack::new(LARGE_STACK).map_err(|error| {
+            ProviderError::Accelerator(format!("no stack of {LARGE_STACK} bytes: {error}"))
+        })?,
     };
     let result = corosensei::on_stack(&mut stack, work);
     KEPT_STACK.set(Some(stack));

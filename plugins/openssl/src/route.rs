@@ -16,7 +16,7 @@ pub(crate) enum ComputingSite {
     Here,
     /// The batches of this process: an `ASYNC_JOB` pauses meanwhile.
     Batches,
-    /// The cryptoserver.
+    /// The engines of the cryptoserver.
     Service,
 }
 

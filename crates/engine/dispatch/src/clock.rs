@@ -39,7 +39,7 @@ impl DispatchClock {
 pub(crate) enum EngineClock {
     /// The thread's time at the start.
     Thread(Duration),
-    /// The start.
+    /// The moment of the start.
     Wall(Instant),
 }
 
