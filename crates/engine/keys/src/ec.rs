@@ -106,9 +106,13 @@ fn uncompressed(curve: Curve, point: &[u8]) -> Result<Vec<u8>, KeyError> {
     };
     // Both curves have cofactor 1: every point on the curve except infinity has order n. So the check of the order,
     // SEC 1 3.2.2.1 step 4, is not needed.
-    let unparsed = UnparsedPublicKey::new(facts(curve)?.agreement, &point);
-    ParsedPublicKey::try_from(&unparsed).map_err(|_| KeyError::PointOffCurve { curve })?;
-    Ok(point)
+    let is_on_curve = match curve {
+        // A tenth of AWS-LC's time, which first reads the bytes as SubjectPublicKeyInfo. TLS has such keys in every
+        // handshake with a client certificate.
+        Curve::P256 => crrl::p256::Point::decode(&point).is_some(),
+        _ => ParsedPublicKey::try_from(&UnparsedPublicKey::new(facts(curve)?.agreement, &point)).is_ok(),
+    };
+    if is_on_curve { Ok(point) } else { Err(KeyError::PointOffCurve { curve }) }
 }
 
 /// Computes `y = (x^3 - 3x + b)^((p+1)/4)` with the given parity. SEC 1 2.3.4 step 2.
