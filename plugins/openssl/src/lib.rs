@@ -13,6 +13,7 @@
 //! | `route` | the choice of where operations are computed, by measured costs |
 //! | `handover` | operations that the fallback, another provider, continues with |
 //! | `signature`, `cipher`, `exchange`, `kem` | contexts between initialisation and result |
+//! | `kdf` | key derivations of TLS |
 //! | `hybrid` | keys of the TLS groups that join ML-KEM with a curve |
 //! | `digest`, `der` | digests by name; DigestInfo and AlgorithmIdentifier |
 //! | `error` | the reasons why an operation fails |
@@ -28,6 +29,7 @@ mod ffi;
 mod generation;
 mod handover;
 mod hybrid;
+mod kdf;
 mod kem;
 mod key;
 mod parameters;

@@ -30,6 +30,13 @@ fn agrees_on_secrets_with_plain_openssl() {
 }
 
 #[test]
+fn derives_keys_of_tls_as_plain_openssl() {
+    for dir in test_directories() {
+        conformance::derivations(&dir);
+    }
+}
+
+#[test]
 fn encrypts_and_decrypts_mail_for_ec_keys() {
     for dir in test_directories() {
         conformance::enveloped_mail(&dir);

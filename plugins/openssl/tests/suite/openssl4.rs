@@ -78,6 +78,12 @@ fn agrees_on_secrets_with_plain_openssl() {
 
 #[test]
 #[ignore = "builds OpenSSL, which takes minutes: make long runs it"]
+fn derives_keys_of_tls_as_plain_openssl() {
+    test_directory().iter().for_each(conformance::derivations);
+}
+
+#[test]
+#[ignore = "builds OpenSSL, which takes minutes: make long runs it"]
 fn encrypts_and_decrypts_mail_for_ec_keys() {
     test_directory().iter().for_each(conformance::enveloped_mail);
 }

@@ -8,6 +8,7 @@ mod decoder;
 mod encoder;
 mod exchange;
 mod hybrid;
+mod kdf;
 mod kem;
 mod keymgmt;
 mod object;

@@ -11,7 +11,8 @@ use super::keymgmt::{
     MlDsa44Family, MlDsa65Family, MlDsa87Family, MlKem512Family, MlKem768Family, MlKem1024Family,
 };
 use super::{
-    cipher, decoder, describe, dispatch, entry, exchange, hybrid, kem, keymgmt, signature, slh_dsa, store,
+    cipher, decoder, describe, dispatch, entry, exchange, hybrid, kdf, kem, keymgmt, signature, slh_dsa,
+    store,
 };
 use crate::config::Config;
 use crate::error::REASONS;
@@ -137,6 +138,12 @@ static ASYM_CIPHER: StaticTable<OsslAlgorithm> = StaticTable(&[
 static KEYEXCH: StaticTable<OsslAlgorithm> = StaticTable(&[
     OsslAlgorithm::new(c"X25519:1.3.101.110", PROPERTIES, &exchange::X25519, c"Oarlock X25519"),
     OsslAlgorithm::new(c"ECDH", PROPERTIES, &exchange::ECDH, c"Oarlock ECDH over P-256 and P-384"),
+    OsslAlgorithm::END,
+]);
+
+static KDF: StaticTable<OsslAlgorithm> = StaticTable(&[
+    OsslAlgorithm::new(c"TLS13-KDF", PROPERTIES, &kdf::TLS13, c"Oarlock key derivation of TLS 1.3"),
+    OsslAlgorithm::new(c"TLS1-PRF", PROPERTIES, &kdf::TLS12, c"Oarlock key derivation of TLS 1.2"),
     OsslAlgorithm::END,
 ]);
 
@@ -525,6 +532,7 @@ entry! {
             *no_cache = 0;
         }
         match id {
+            operation::KDF => KDF.as_ptr(),
             operation::KEYMGMT => KEYMGMT.as_ptr(),
             operation::KEYEXCH => KEYEXCH.as_ptr(),
             operation::SIGNATURE => SIGNATURE.as_ptr(),

@@ -146,6 +146,7 @@ pub(crate) mod provider {
 
 pub(crate) mod operation {
     use super::c_int;
+    pub(crate) const KDF: c_int = 4;
     pub(crate) const KEYMGMT: c_int = 10;
     pub(crate) const KEYEXCH: c_int = 11;
     pub(crate) const SIGNATURE: c_int = 12;
@@ -154,6 +155,19 @@ pub(crate) mod operation {
     pub(crate) const ENCODER: c_int = 20;
     pub(crate) const DECODER: c_int = 21;
     pub(crate) const STORE: c_int = 22;
+}
+
+pub(crate) mod kdf {
+    use super::c_int;
+    pub(crate) const NEWCTX: c_int = 1;
+    pub(crate) const DUPCTX: c_int = 2;
+    pub(crate) const FREECTX: c_int = 3;
+    pub(crate) const RESET: c_int = 4;
+    pub(crate) const DERIVE: c_int = 5;
+    pub(crate) const GETTABLE_CTX_PARAMS: c_int = 7;
+    pub(crate) const SETTABLE_CTX_PARAMS: c_int = 8;
+    pub(crate) const GET_CTX_PARAMS: c_int = 10;
+    pub(crate) const SET_CTX_PARAMS: c_int = 11;
 }
 
 pub(crate) mod keymgmt {

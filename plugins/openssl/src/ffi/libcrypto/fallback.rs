@@ -9,7 +9,8 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 use super::abi::{
-    OsslAlgorithm, OsslDispatch, OsslParam, asym_cipher, keyexch, keymgmt, operation, provider, signature,
+    OsslAlgorithm, OsslDispatch, OsslParam, asym_cipher, kdf, keyexch, keymgmt, operation, provider,
+    signature,
 };
 use super::core::{CoreHandle, ProviderReference};
 use super::params::{Callback, ParamReader, ParamWriter};
@@ -37,7 +38,9 @@ pub(crate) struct FallbackGeneration {
 /// An operation of another provider.
 pub(crate) struct FallbackContext {
     kind: &'static ContextKind,
-    key: Arc<FallbackKey>,
+    provider: Arc<FallbackProvider>,
+    /// The key of its initialisation.
+    key: Option<Arc<FallbackKey>>,
     functions: FunctionTable,
     data: NonNull<c_void>,
 }
@@ -73,6 +76,14 @@ pub(crate) static KEYEXCH: ContextKind = ContextKind {
     dup: keyexch::DUPCTX,
     get_params: keyexch::GET_CTX_PARAMS,
     set_params: keyexch::SET_CTX_PARAMS,
+};
+
+pub(crate) static KDF: ContextKind = ContextKind {
+    operation: operation::KDF,
+    free: kdf::FREECTX,
+    dup: kdf::DUPCTX,
+    get_params: kdf::GET_CTX_PARAMS,
+    set_params: kdf::SET_CTX_PARAMS,
 };
 
 // SAFETY: OpenSSL lends keys to several threads at once, and moves contexts between threads: provider(7).
@@ -117,6 +128,7 @@ type Conclude = unsafe extern "C" fn(*mut c_void) -> c_int;
 type Update = unsafe extern "C" fn(*mut c_void, *const u8, usize) -> c_int;
 type Transform = unsafe extern "C" fn(*mut c_void, *mut u8, *mut usize, usize, *const u8, usize) -> c_int;
 type Finish = unsafe extern "C" fn(*mut c_void, *mut u8, *mut usize, usize) -> c_int;
+type Derive = unsafe extern "C" fn(*mut c_void, *mut u8, usize, *const OsslParam) -> c_int;
 type Verify = unsafe extern "C" fn(*mut c_void, *const u8, usize, *const u8, usize) -> c_int;
 
 impl FunctionTable {
@@ -380,23 +392,39 @@ impl FallbackContext {
         key: Arc<FallbackKey>,
         properties: Option<&CStr>,
     ) -> Option<Self> {
-        // The contexts of all three kinds begin with number 1.
+        let provider = Arc::clone(&key.provider);
+        Self::make(kind, name, provider, Some(key), properties)
+    }
+
+    /// Makes a context of a kind that takes no key.
+    pub(crate) fn without_key(
+        kind: &'static ContextKind,
+        name: &str,
+        provider: &Arc<FallbackProvider>,
+    ) -> Option<Self> {
+        Self::make(kind, name, Arc::clone(provider), None, None)
+    }
+
+    fn make(
+        kind: &'static ContextKind,
+        name: &str,
+        provider: Arc<FallbackProvider>,
+        key: Option<Arc<FallbackKey>>,
+        properties: Option<&CStr>,
+    ) -> Option<Self> {
+        // The contexts of all kinds begin with number 1.
         const NEWCTX: c_int = 1;
-        let functions = key.provider.algorithm(kind.operation, name)?;
-        let context = key.provider.reference.context();
+        let functions = provider.algorithm(kind.operation, name)?;
+        let context = provider.reference.context();
         let data = if kind.operation == operation::SIGNATURE {
+            let properties = properties.map_or(std::ptr::null(), CStr::as_ptr);
             // SAFETY: the type of this number, and the provider's own context.
-            unsafe {
-                functions.get::<NewSignature>(NEWCTX)?(
-                    context,
-                    properties.map_or(std::ptr::null(), CStr::as_ptr),
-                )
-            }
+            unsafe { functions.get::<NewSignature>(NEWCTX)?(context, properties) }
         } else {
             // SAFETY: as above.
             unsafe { functions.get::<New>(NEWCTX)?(context) }
         };
-        Some(Self { kind, key, functions, data: NonNull::new(data)? })
+        Some(Self { kind, provider, key, functions, data: NonNull::new(data)? })
     }
 
     /// Calls an initialisation that takes a key and parameters.
@@ -404,7 +432,21 @@ impl FallbackContext {
         // SAFETY: the type of this number.
         let init = unsafe { self.functions.get::<Init>(id) };
         // SAFETY: the provider's own function, context and key, and the array of the caller.
-        init.map_or(0, |init| unsafe { init(self.data.as_ptr(), self.key.data.as_ptr(), params.as_ptr()) })
+        init.map_or(0, |init| unsafe { init(self.data.as_ptr(), self.key_data(), params.as_ptr()) })
+    }
+
+    fn key_data(&self) -> *mut c_void {
+        self.key.as_ref().map_or(std::ptr::null_mut(), |key| key.data.as_ptr())
+    }
+
+    /// Derives a key that fills the output, by the parameters of the context.
+    pub(crate) fn derive(&mut self, output: &mut [u8]) -> c_int {
+        // SAFETY: the type of this number.
+        let derive = unsafe { self.functions.get::<Derive>(kdf::DERIVE) };
+        // SAFETY: the provider's own function and context, and a buffer; null is an empty array of parameters.
+        derive.map_or(0, |derive| unsafe {
+            derive(self.data.as_ptr(), output.as_mut_ptr(), output.len(), std::ptr::null())
+        })
     }
 
     /// Calls an initialisation that takes the name of a digest as well.
@@ -414,9 +456,7 @@ impl FallbackContext {
         // SAFETY: the type of this number.
         let init = unsafe { self.functions.get::<DigestInit>(id) };
         // SAFETY: the provider's own function, context and key, a name, and the array of the caller.
-        init.map_or(0, |init| unsafe {
-            init(self.data.as_ptr(), digest, self.key.data.as_ptr(), params.as_ptr())
-        })
+        init.map_or(0, |init| unsafe { init(self.data.as_ptr(), digest, self.key_data(), params.as_ptr()) })
     }
 
     /// Calls a function that takes nothing: the verification of a signature that was set as a parameter.
@@ -540,7 +580,8 @@ impl FallbackContext {
         let dup = unsafe { self.functions.get::<Dup>(self.kind.dup) }?;
         // SAFETY: the provider's own function and context.
         let data = NonNull::new(unsafe { dup(self.data.as_ptr()) })?;
-        Some(Self { kind: self.kind, key: Arc::clone(&self.key), functions: self.functions, data })
+        let (provider, key) = (Arc::clone(&self.provider), self.key.clone());
+        Some(Self { kind: self.kind, provider, key, functions: self.functions, data })
     }
 }
 

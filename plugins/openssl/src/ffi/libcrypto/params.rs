@@ -38,21 +38,27 @@ impl<'a> ParamReader<'a> {
         Self(params, PhantomData)
     }
 
+    /// Returns the parameters with their names. One pass is faster than to look for many names.
+    pub(crate) fn iter(self) -> impl Iterator<Item = (&'a CStr, &'a OsslParam)> {
+        let mut at = self.0;
+        std::iter::from_fn(move || {
+            // SAFETY: not behind the array's end, which has no name; the array lives as long as `'a`.
+            let param = unsafe { at.as_ref() }.filter(|param| !param.key.is_null())?;
+            // SAFETY: `at` is not the end of the array.
+            at = unsafe { at.add(1) };
+            // SAFETY: names end with a zero byte.
+            Some((unsafe { CStr::from_ptr(param.key) }, param))
+        })
+    }
+
     /// Returns the value of `name` as text.
     pub(crate) fn text(self, name: &CStr) -> Option<&'a str> {
-        let param = self.find(name)?;
-        if param.kind != kind::UTF8 {
-            return None;
-        }
-        let data = param.data();
-        // A size may count the zero byte at the end, or not.
-        let end = data.iter().position(|byte| *byte == 0).unwrap_or(data.len());
-        std::str::from_utf8(&data[..end]).ok()
+        self.find(name)?.text()
     }
 
     /// Returns the value of `name` as bytes.
     pub(crate) fn octets(self, name: &CStr) -> Option<&'a [u8]> {
-        self.find(name).filter(|param| param.kind == kind::OCTETS).map(OsslParam::data)
+        self.find(name)?.octets()
     }
 
     /// Returns the value of `name` as a big-endian unsigned integer of any length.
@@ -75,12 +81,7 @@ impl<'a> ParamReader<'a> {
 
     /// Returns the value of `name`, which callers pass as a number or as text.
     pub(crate) fn word(self, name: &CStr) -> Option<ParamWord<'a>> {
-        let param = self.find(name)?;
-        match param.kind {
-            kind::UTF8 => self.text(name).map(ParamWord::Text),
-            kind::INTEGER | kind::UNSIGNED => param.number().map(ParamWord::Number),
-            _ => None,
-        }
+        self.find(name)?.word()
     }
 
     pub(crate) fn has(self, name: &CStr) -> bool {
@@ -206,6 +207,28 @@ unsafe fn find_by(
 }
 
 impl OsslParam {
+    /// Returns the value as text.
+    pub(crate) fn text(&self) -> Option<&str> {
+        let data = (self.kind == kind::UTF8).then(|| self.data())?;
+        // A size may count the zero byte at the end, or not.
+        let end = data.iter().position(|byte| *byte == 0).unwrap_or(data.len());
+        std::str::from_utf8(&data[..end]).ok()
+    }
+
+    /// Returns the value as bytes.
+    pub(crate) fn octets(&self) -> Option<&[u8]> {
+        (self.kind == kind::OCTETS).then(|| self.data())
+    }
+
+    /// Returns the value, which callers pass as a number or as text.
+    pub(crate) fn word(&self) -> Option<ParamWord<'_>> {
+        match self.kind {
+            kind::UTF8 => self.text().map(ParamWord::Text),
+            kind::INTEGER | kind::UNSIGNED => self.number().map(ParamWord::Number),
+            _ => None,
+        }
+    }
+
     /// Returns the bytes of the value.
     fn data(&self) -> &[u8] {
         // SAFETY: a parameter's data has its size: OSSL_PARAM(3).
@@ -284,6 +307,10 @@ impl ParamList {
     fn push(&mut self, name: &'static CStr, kind: c_uint, value: Vec<u8>) -> &mut Self {
         self.values.push((name, kind, value.into()));
         self
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.values.is_empty()
     }
 
     /// Passes the parameters to a callback. False if there is no callback or it fails.

@@ -7,6 +7,53 @@ use crate::common::{KEYS, ProgramResult, TestDirectory};
 
 const PSS: &str = "-sigopt rsa_padding_mode:pss -sigopt rsa_pss_saltlen:digest";
 
+/// Keys of TLS are those of plain OpenSSL, also with digests that only the other provider has.
+pub fn derivations(dir: &TestDirectory) {
+    let label = "-kdfopt hexprefix:746c73313320 -kdfopt label:derived -kdfopt hexdata:00ff";
+    let extract = format!("-kdfopt mode:EXTRACT_ONLY {label}");
+    let expand = format!("-kdfopt mode:EXPAND_ONLY {label}");
+    let salt = "-kdfopt hexsalt:0123456789abcdef";
+    let key = "-kdfopt hexkey:000102030405060708090a0b0c0d0e0f";
+    let prf = "-kdfopt hexsecret:0001020304050607 -kdfopt seed:label -kdfopt hexseed:a0a1a2";
+    for arguments in [
+        format!("-keylen 32 -kdfopt digest:SHA256 {key} {salt} {extract} TLS13-KDF"),
+        format!("-keylen 48 -kdfopt digest:SHA384 {key} {extract} TLS13-KDF"),
+        format!("-keylen 32 -kdfopt digest:SHA2-256 {salt} {extract} TLS13-KDF"),
+        format!("-keylen 1 -kdfopt digest:SHA256 {key} {expand} TLS13-KDF"),
+        format!("-keylen 32 -kdfopt digest:SHA256 {key} {expand} TLS13-KDF"),
+        format!("-keylen 8160 -kdfopt digest:SHA256 {key} {expand} TLS13-KDF"),
+        format!("-keylen 100 -kdfopt digest:SHA1 {key} {expand} TLS13-KDF"),
+        format!("-keylen 65 -kdfopt digest:SHA512 {key} {expand} TLS13-KDF"),
+        format!("-keylen 40 -kdfopt digest:SHA3-256 {key} {expand} TLS13-KDF"),
+        format!("-keylen 40 {key} {expand} -kdfopt digest:SHA512-256 TLS13-KDF"),
+        format!("-keylen 48 -kdfopt digest:SHA256 {prf} TLS1-PRF"),
+        format!("-keylen 1000 -kdfopt digest:SHA384 {prf} TLS1-PRF"),
+        format!("-keylen 20 -kdfopt digest:SHA224 {prf} TLS1-PRF"),
+        format!("-keylen 48 -kdfopt digest:MD5-SHA1 {prf} TLS1-PRF"),
+        format!("-keylen 48 {prf} -kdfopt digest:SHA512-224 TLS1-PRF"),
+    ] {
+        let expected = dir.plain(&format!("kdf {arguments}")).ok();
+        assert_eq!(dir.openssl(&format!("kdf {arguments}")).ok(), expected, "{arguments}");
+        // Strictly this provider, which continues with the other one where it must.
+        let strictly = format!("kdf -propquery provider=oarlock {arguments}");
+        assert_eq!(dir.openssl(&strictly).ok(), expected, "{arguments}");
+    }
+    for arguments in [
+        format!("-keylen 8161 -kdfopt digest:SHA256 {key} {expand} TLS13-KDF"),
+        format!("-keylen 31 -kdfopt digest:SHA256 {key} {extract} TLS13-KDF"),
+        format!("-keylen 32 -kdfopt digest:SHA256 {key} TLS13-KDF"),
+        format!("-keylen 32 -kdfopt digest:SHA256 {expand} TLS13-KDF"),
+        format!("-keylen 32 {key} {expand} TLS13-KDF"),
+        format!("-keylen 32 -kdfopt digest:SHA1024 {key} {expand} TLS13-KDF"),
+        format!("-keylen 32 -kdfopt digest:SHA256 -kdfopt mode:BACKWARDS {key} TLS13-KDF"),
+        "-keylen 32 -kdfopt digest:SHA256 -kdfopt seed:label TLS1-PRF".to_owned(),
+        format!("-keylen 32 {prf} TLS1-PRF"),
+    ] {
+        dir.plain(&format!("kdf {arguments}")).failed();
+        dir.openssl(&format!("kdf {arguments}")).failed();
+    }
+}
+
 pub fn signatures(dir: &TestDirectory) {
     dir.keys();
     dir.write("message", b"a message of no particular length".repeat(100));
