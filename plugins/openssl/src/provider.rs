@@ -46,11 +46,27 @@ struct ProviderState {
     computing: ProcessLocal<AtomicUsize>,
     /// True in a program of TLS, which has asked for groups.
     is_tls: AtomicBool,
+    /// The number of times that OpenSSL has asked for decoders before.
+    decoder_lists: AtomicUsize,
     /// True after a warning that there is no shared memory.
     is_ring_missed: AtomicBool,
     /// True after a warning that the server has refused to verify.
     is_verification_refused: AtomicBool,
 }
+
+/// The decoders that OpenSSL gets when it asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DecoderList {
+    All,
+    /// All, but OpenSSL asks again the next time.
+    AllForNow,
+    /// Those that programs of TLS need.
+    Few,
+}
+
+/// The number of times that OpenSSL before 3.2 gets decoders that it does not keep. A program may read its keys before
+/// it shows that it is one of TLS, and what OpenSSL keeps cannot be taken back.
+const UNKEPT_LISTS: usize = 64;
 
 /// The findings of a process. A forked child inherits them.
 #[derive(Clone, Default)]
@@ -114,6 +130,7 @@ impl LoadedProvider {
             notes: ProcessLocal::new(),
             computing: ProcessLocal::new(),
             is_tls: AtomicBool::new(false),
+            decoder_lists: AtomicUsize::new(0),
             is_ring_missed: AtomicBool::new(false),
             is_verification_refused: AtomicBool::new(false),
         }))
@@ -131,10 +148,18 @@ impl LoadedProvider {
         self.0.is_tls.store(true, Ordering::Relaxed);
     }
 
-    /// True in a program of TLS on OpenSSL before 3.2.
-    pub(crate) fn wants_few_decoders(&self) -> bool {
+    /// Returns the decoders that OpenSSL gets.
+    pub(crate) fn decoders(&self) -> DecoderList {
         let version = self.core().setting(c"openssl-version").unwrap_or_default();
-        self.0.is_tls.load(Ordering::Relaxed) && ["3.0.", "3.1."].iter().any(|old| version.starts_with(old))
+        if !["3.0.", "3.1."].iter().any(|old| version.starts_with(old)) {
+            DecoderList::All
+        } else if self.0.is_tls.load(Ordering::Relaxed) {
+            DecoderList::Few
+        } else if self.0.decoder_lists.fetch_add(1, Ordering::Relaxed) < UNKEPT_LISTS {
+            DecoderList::AllForNow
+        } else {
+            DecoderList::All
+        }
     }
 
     pub(crate) fn core(&self) -> &CoreHandle {

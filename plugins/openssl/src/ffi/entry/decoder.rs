@@ -31,7 +31,7 @@ macro_rules! decoder_table {
         dispatch! {
             decoder::NEWCTX => newctx::<$family>,
             decoder::FREECTX => freectx,
-            decoder::DOES_SELECTION => does_selection,
+            decoder::DOES_SELECTION => has_private,
             decoder::DECODE => decode,
         }
     };
@@ -79,13 +79,6 @@ entry! {
 
 entry! {
     fn freectx(decoder: Option<Box<DecoderContext>>) -> (), or (); { drop(decoder); }
-}
-
-entry! {
-    /// Selects private keys, which include their public half. 0 asks for anything.
-    fn does_selection(_provider: *const c_void, selection: c_int) -> c_int, or 0; {
-        (selection == 0 || crate::key::KeySelection(selection).keypair()).into()
-    }
 }
 
 entry! {
@@ -146,6 +139,8 @@ entry! {
 }
 
 entry! {
+    /// Selects private keys; 0 asks for anything. A reference is a private key as well: for each certificate that a peer
+    /// sends, OpenSSL before 3.2 makes several contexts of every decoder that public keys select.
     fn has_private(_provider: *const c_void, selection: c_int) -> c_int, or 0; {
         (selection == 0 || KeySelection(selection).private()).into()
     }

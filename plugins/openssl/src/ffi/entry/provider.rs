@@ -22,7 +22,7 @@ use crate::ffi::libcrypto::abi::{
 use crate::ffi::libcrypto::core::CoreHandle;
 use crate::ffi::libcrypto::params::{Callback, ParamList, ParamReader, ParamWriter};
 use crate::hybrid::security_bits;
-use crate::provider::LoadedProvider;
+use crate::provider::{DecoderList, LoadedProvider};
 
 /// The property that selects these algorithms, as in `default_properties = ?provider=oarlock`.
 pub(super) const PROPERTIES: &CStr = c"provider=oarlock";
@@ -527,9 +527,12 @@ entry! {
     fn query_operation(provider: Option<&LoadedProvider>, id: c_int, no_cache: Option<&mut c_int>) -> *const OsslAlgorithm,
         or std::ptr::null();
     {
+        let decoders = match provider {
+            Some(provider) if id == operation::DECODER => provider.decoders(),
+            _ => DecoderList::All,
+        };
         if let Some(no_cache) = no_cache {
-            // OpenSSL may keep the tables.
-            *no_cache = 0;
+            *no_cache = (decoders == DecoderList::AllForNow).into();
         }
         match id {
             operation::KDF => KDF.as_ptr(),
@@ -539,9 +542,7 @@ entry! {
             operation::ASYM_CIPHER => ASYM_CIPHER.as_ptr(),
             operation::KEM => KEM.as_ptr(),
             operation::ENCODER => ENCODER.as_ptr(),
-            operation::DECODER if provider.is_some_and(LoadedProvider::wants_few_decoders) => {
-                FEW_DECODERS.as_ptr()
-            }
+            operation::DECODER if decoders == DecoderList::Few => FEW_DECODERS.as_ptr(),
             operation::DECODER => DECODER.as_ptr(),
             operation::STORE => STORE.as_ptr(),
             _ => std::ptr::null(),

@@ -15,6 +15,13 @@ extern Handle OSSL_LIB_CTX_new(void);
 extern int OSSL_LIB_CTX_load_config(Handle, const char *);
 extern void OSSL_LIB_CTX_free(Handle);
 extern const char *OSSL_PROVIDER_get0_name(Handle);
+extern Handle EVP_SIGNATURE_fetch(Handle, const char *, const char *);
+extern Handle EVP_SIGNATURE_get0_provider(Handle);
+extern void EVP_SIGNATURE_free(Handle);
+extern int OSSL_PROVIDER_get_capabilities(Handle, const char *, int (*)(Handle, void *), void *);
+extern Handle OSSL_DECODER_get0_provider(Handle);
+extern void OSSL_DECODER_do_all_provided(Handle, void (*)(Handle, void *), void *);
+extern const char *OpenSSL_version(int);
 extern Handle BIO_new_file(const char *, const char *);
 extern int BIO_free(Handle);
 extern Handle PEM_read_bio_PrivateKey_ex(Handle, Handle *, Handle, Handle, Handle, const char *);
@@ -69,14 +76,19 @@ struct life {
     Handle key;
 };
 
+static Handle read_key(Handle context, const char *path) {
+    Handle file = BIO_new_file(path, "r");
+    expect(file != NULL, "the key's file is read");
+    Handle key = PEM_read_bio_PrivateKey_ex(file, NULL, NULL, NULL, context, NULL);
+    expect(key != NULL, "the key is read");
+    BIO_free(file);
+    return key;
+}
+
 static struct life begin(const char *configuration, const char *key) {
     struct life life = {OSSL_LIB_CTX_new(), NULL};
     expect(OSSL_LIB_CTX_load_config(life.context, configuration), "the configuration is loaded");
-    Handle file = BIO_new_file(key, "r");
-    expect(file != NULL, "the key's file is read");
-    life.key = PEM_read_bio_PrivateKey_ex(file, NULL, NULL, NULL, life.context, NULL);
-    expect(life.key != NULL, "the key is read");
-    BIO_free(file);
+    life.key = read_key(life.context, key);
     return life;
 }
 
@@ -233,12 +245,51 @@ static void others(const char *configuration, const char *key) {
     expect(threads() == 1, "no thread is left");
 }
 
+static void count_ours(Handle decoder, void *count) {
+    if (strcmp(OSSL_PROVIDER_get0_name(OSSL_DECODER_get0_provider(decoder)), "oarlock") == 0) ++*(int *)count;
+}
+
+static int decoders(struct life life) {
+    int count = 0;
+    OSSL_DECODER_do_all_provided(life.context, count_ours, &count);
+    return count;
+}
+
+static int next_group(Handle group, void *nothing) {
+    (void)group, (void)nothing;
+    return 1;
+}
+
+/* A program that reads its keys, and then shows by its first SSL_CTX that it is one of TLS. */
+static void groups(const char *configuration, const char *key) {
+    struct life life = begin(configuration, key);
+    /* 0 is OPENSSL_VERSION. */
+    const char *version = OpenSSL_version(0);
+    int is_old = strncmp(version, "OpenSSL 3.0.", 12) == 0 || strncmp(version, "OpenSSL 3.1.", 12) == 0;
+    int before = decoders(life);
+    expect(before > 50 && decoders(life) == before, "all decoders are listed");
+    sign(life, 0);
+    Handle signature = EVP_SIGNATURE_fetch(life.context, "RSA", "provider=oarlock");
+    expect(signature != NULL, "signatures of the provider");
+    Handle provider = EVP_SIGNATURE_get0_provider(signature);
+    expect(OSSL_PROVIDER_get_capabilities(provider, "TLS-GROUP", next_group, NULL) == 1, "groups are listed");
+    EVP_SIGNATURE_free(signature);
+    int after = decoders(life);
+    expect(after == (is_old ? 4 : before), "old versions list four decoders to a program of TLS");
+    /* Keys and references are still read. */
+    EVP_PKEY_free(life.key);
+    life.key = read_key(life.context, key);
+    sign(life, 1);
+    end(life);
+}
+
 int main(int count, char **words) {
     expect(count == 4, "usage: lives WHAT CONFIGURATION KEY");
     if (strcmp(words[1], "loading") == 0) loading(words[2], words[3]);
     else if (strcmp(words[1], "contexts") == 0) contexts(words[2], words[3]);
     else if (strcmp(words[1], "forks") == 0) forks(words[2], words[3]);
     else if (strcmp(words[1], "others") == 0) others(words[2], words[3]);
-    else expect(0, "WHAT is loading, contexts, forks or others");
+    else if (strcmp(words[1], "groups") == 0) groups(words[2], words[3]);
+    else expect(0, "WHAT is loading, contexts, forks, groups or others");
     return 0;
 }

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use crate::common::{ProgramResult, TestDirectory, program};
 
-const WHAT: [&str; 3] = ["loading", "contexts", "forks"];
+const WHAT: [&str; 4] = ["loading", "contexts", "forks", "groups"];
 
 /// Runs everything that such a program does, with these keys.
 pub fn lead(dir: &TestDirectory, keys: &[&str]) {
