@@ -4,6 +4,7 @@
 use std::cell::Cell;
 use std::ffi::c_int;
 use std::fmt;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::ErrorKind;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -23,11 +24,12 @@ use zeroize::Zeroizing;
 
 use crate::config::{Config, OperationMode, VerifyAt};
 use crate::error::{INSECURE_FORK, ProviderError};
+use crate::ffi::fork_shared::ForkShared;
 use crate::ffi::libcrypto::async_job::{AsyncJobs, JobFibre};
 use crate::ffi::libcrypto::core::CoreHandle;
 use crate::ffi::libcrypto::fallback::FallbackProvider;
 use crate::pending::{ComputedOutput, PendingOperation};
-use crate::route::{ComputingSite, Route, RouteChange};
+use crate::route::{ComputingSite, RouteChange, RouteTable, SiteFailures};
 
 /// A loaded provider. Clones share its state.
 #[derive(Clone)]
@@ -42,6 +44,8 @@ struct ProviderState {
     verifier: ForkSafeCell<Result<Arc<Accelerator>, String>>,
     pool: ForkSafeCell<ConnectionPool>,
     notes: ProcessLocal<Mutex<ProviderNotes>>,
+    /// The choices of where operations are computed.
+    routes: ForkShared<RouteTable>,
     /// The number of threads that compute here at this moment.
     computing: ProcessLocal<AtomicUsize>,
     /// True in a program of TLS, which has asked for groups.
@@ -75,15 +79,24 @@ struct ProviderNotes {
     outage: Option<Instant>,
     /// The shapes for which the scalar engine has passed its self test outside of the dispatcher.
     tested_shapes: Vec<Shape>,
-    /// The choices of where operations are computed, by their kind.
-    routes: Vec<(RoutedKind, Route)>,
+    /// The failures of places that compute, by the kind of operations.
+    failures: Vec<(RoutedKind, SiteFailures)>,
 }
 
 /// Operations that measured costs send to the same place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct RoutedKind {
     shape: Shape,
     is_fibre: bool,
+}
+
+impl RoutedKind {
+    /// Returns a number that is the same in every fork of this process, and never 0.
+    fn number(self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.hash(&mut hasher);
+        hasher.finish() | 1
+    }
 }
 
 /// The beginning of the sentence "are computed here".
@@ -128,6 +141,7 @@ impl LoadedProvider {
             verifier: ForkSafeCell::new(),
             pool: ForkSafeCell::new(),
             notes: ProcessLocal::new(),
+            routes: ForkShared::new(),
             computing: ProcessLocal::new(),
             is_tls: AtomicBool::new(false),
             decoder_lists: AtomicUsize::new(0),
@@ -345,8 +359,12 @@ impl LoadedProvider {
             return self.compute_at(first, jobs, fibre);
         };
         let kind = RoutedKind { shape, is_fibre: fibre.is_some() };
+        let Some(route) = self.0.routes.route(kind.number(), &sites) else {
+            return self.compute_at(first, jobs, fibre);
+        };
+        let failures = self.failures(kind, |failures| *failures);
         let began = monotonic_time();
-        let (site, change) = self.route(kind, &sites, |route| route.choose(began));
+        let (site, change) = route.choose(began, &failures);
         if let Some(change) = change {
             note_change(kind, change);
         }
@@ -354,13 +372,13 @@ impl LoadedProvider {
         let answer = match (site, self.compute_at(site, jobs, fibre)) {
             (ComputingSite::Batches, Err(ProviderError::Job(JobError::NoThreads { .. }))) => {
                 warn_without_threads();
-                self.route(kind, &sites, |route| route.shut(began, site));
+                self.failures(kind, |failures| failures.shut(began, site));
                 return self.compute_at(ComputingSite::Here, jobs, fibre);
             }
             (ComputingSite::Service, Err(ProviderError::Service(error))) => {
                 // This process has the key, so that any failure of the server costs time and not the handshake.
-                let was_in_use = self.route(kind, &sites, |route| route.shut(monotonic_time(), site));
-                if was_in_use || !is_absent(&error) {
+                self.failures(kind, |failures| failures.shut(monotonic_time(), site));
+                if route.current() == site || !is_absent(&error) {
                     print_line(&format!("note: {error}; {kind} in this process"));
                 }
                 return self.compute_at(ComputingSite::Here, jobs, fibre);
@@ -372,8 +390,10 @@ impl LoadedProvider {
             ComputingSite::Batches => Duration::ZERO,
             ComputingSite::Here | ComputingSite::Service => thread_time().saturating_sub(before),
         };
-        let cost = on_this_thread + answer.elsewhere;
-        self.route(kind, &sites, |route| route.complete(began, site, cost));
+        route.complete(began, &failures, site, on_this_thread + answer.elsewhere);
+        if site != ComputingSite::Here {
+            self.failures(kind, |failures| failures.forget(site));
+        }
         Ok(answer)
     }
 
@@ -457,15 +477,15 @@ impl LoadedProvider {
             && jobs.iter().all(|job| shape_of(job).is_ok_and(|shape| !shape.is_long()))
     }
 
-    /// Calls a function with the route of a kind of operations.
-    fn route<T>(&self, kind: RoutedKind, sites: &[ComputingSite], call: impl FnOnce(&mut Route) -> T) -> T {
+    /// Calls a function with the failures for a kind of operations.
+    fn failures<T>(&self, kind: RoutedKind, call: impl FnOnce(&mut SiteFailures) -> T) -> T {
         let mut notes = self.notes();
-        let known = notes.routes.iter().position(|(known, _)| *known == kind);
+        let known = notes.failures.iter().position(|(known, _)| *known == kind);
         let at = known.unwrap_or_else(|| {
-            notes.routes.push((kind, Route::new(sites.to_vec())));
-            notes.routes.len() - 1
+            notes.failures.push((kind, SiteFailures::default()));
+            notes.failures.len() - 1
         });
-        call(&mut notes.routes[at].1)
+        call(&mut notes.failures[at].1)
     }
 
     fn ask_service(

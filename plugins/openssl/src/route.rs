@@ -4,9 +4,12 @@
 //! of the threads and processes that work for it, which answers name. It varies little, so that few samples decide.
 //!
 //! A batch is cheap only if many processes ask at the same time. So all processes of a machine try a place in the same
-//! windows of its monotonic clock, also those that have decided.
+//! windows of its monotonic clock, also those that have decided. The forks of a process, as the workers of a server are,
+//! share their samples and decide together: half of them would make half of a batch.
 
+use std::array;
 use std::fmt;
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::time::Duration;
 
 /// A place that computes operations.
@@ -52,45 +55,67 @@ const WINDOW: Duration = Duration::from_millis(128);
 const WINDOWS: u64 = 32;
 /// The periods that a route tries from its first operation on. Later it tries one in [`TRIED_PERIODS`]: after a window
 /// at the cryptoserver all workers of a server have connections, and lose each other's caches for a while.
-const YOUNG_PERIODS: u32 = 3;
+const YOUNG_PERIODS: u64 = 3;
 const TRIED_PERIODS: u64 = 8;
 /// The first part of a place's window, whose operations are not measured: the batches are not full yet.
 const SETTLE: Duration = Duration::from_millis(40);
 /// The time for which a decision holds at least.
 const HOLD: Duration = Duration::from_secs(2);
 /// The samples that a place needs before it is compared.
-const MIN_SAMPLES: f64 = 3.0;
+const MIN_SAMPLES: f32 = 3.0;
 /// The samples that count. Older ones fade.
-const MAX_SAMPLES: f64 = 16.0;
+const MAX_SAMPLES: f32 = 512.0;
 /// The longest sample that counts, in multiples of the mean.
-const OUTLIER: f64 = 2.0;
+const OUTLIER: f32 = 2.0;
 /// A place is left for one that costs less than this share of it.
-const WORTHWHILE: f64 = 0.95;
+const WORTHWHILE: f32 = 0.95;
 /// The time for which a place is left out after a failure. It doubles with each further one, six times.
 const SHUT: Duration = Duration::from_secs(2);
+/// The kinds of operations that have routes.
+const KINDS: usize = 32;
 
 /// A moment of the machine's monotonic clock.
 pub(crate) type Moment = Duration;
 
-/// The choice of where operations of one kind are computed.
-#[derive(Clone, Debug)]
-pub(crate) struct Route {
-    sites: Vec<ComputingSite>,
-    current: ComputingSite,
-    /// The moment of the first operation.
-    born: Option<Moment>,
-    /// The moment of the last decision.
-    decided: Moment,
-    costs: [MeanCost; ComputingSite::COUNT],
+/// The routes of a process and of its forks, which may lie in memory that they share.
+#[derive(Debug)]
+pub(crate) struct RouteTable([SharedRoute; KINDS]);
+
+/// What is known about operations of one kind. Every field may be read and written at any time: a mixture of two states
+/// costs at most a decision that the next samples correct.
+#[derive(Debug, Default)]
+struct SharedRoute {
+    /// The number of the kind, or 0 if the route is free.
+    kind: AtomicU64,
+    /// The number of the place that is used, plus one; 0 before the first decision.
+    current: AtomicU8,
+    /// The moments of the first operation and of the last decision, in nanoseconds.
+    born: AtomicU64,
+    decided: AtomicU64,
+    /// [`MeanCost`]s.
+    costs: [AtomicU64; ComputingSite::COUNT],
+}
+
+/// The failures of places in this process.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct SiteFailures {
     /// The moments until which a place is left out, and the number of its failures since its last success.
     shut: [(Moment, u32); ComputingSite::COUNT],
+}
+
+/// The choice of where operations of one kind are computed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Route<'t> {
+    shared: &'t SharedRoute,
+    /// The first place is used until all have been compared.
+    sites: &'t [ComputingSite],
 }
 
 /// The mean CPU time of an operation.
 #[derive(Clone, Copy, Debug, Default)]
 struct MeanCost {
-    samples: f64,
-    ns: f64,
+    samples: f32,
+    ns: f32,
 }
 
 /// A changed decision.
@@ -102,88 +127,148 @@ pub(crate) struct RouteChange {
     pub(crate) costs: [Duration; 2],
 }
 
-impl Route {
-    /// Returns a route over these places, of which the first one is used until all have been compared.
-    pub(crate) fn new(sites: Vec<ComputingSite>) -> Self {
-        let current = sites.first().copied().unwrap_or(ComputingSite::Here);
-        let (costs, shut) =
-            ([MeanCost::default(); ComputingSite::COUNT], [(Moment::ZERO, 0); ComputingSite::COUNT]);
-        Self { sites, current, born: None, decided: Moment::ZERO, costs, shut }
+impl Default for RouteTable {
+    fn default() -> Self {
+        Self(array::from_fn(|_| SharedRoute::default()))
     }
+}
 
-    /// Returns the place of an operation that begins now, and the decision if it has changed.
-    pub(crate) fn choose(&mut self, now: Moment) -> (ComputingSite, Option<RouteChange>) {
-        self.born.get_or_insert(now);
-        let change = if now.saturating_sub(self.decided) >= HOLD { self.decide(now) } else { None };
-        (self.tried(now).unwrap_or(self.current), change)
+impl RouteTable {
+    /// Returns the route of a kind over these places. None if there are too many kinds.
+    pub(crate) fn route<'t>(&'t self, kind: u64, sites: &'t [ComputingSite]) -> Option<Route<'t>> {
+        // Relaxed: no other memory depends on the order of these fields.
+        let is_of_kind = |shared: &&SharedRoute| match shared.kind.load(Ordering::Relaxed) {
+            0 => match shared.kind.compare_exchange(0, kind, Ordering::Relaxed, Ordering::Relaxed) {
+                Ok(_) => true,
+                Err(found) => found == kind,
+            },
+            found => found == kind,
+        };
+        self.0.iter().find(is_of_kind).map(|shared| Route { shared, sites })
     }
+}
 
-    /// Notes what an operation that began at a moment has cost.
-    pub(crate) fn complete(&mut self, began: Moment, site: ComputingSite, cost: Duration) {
-        self.shut[site as usize].1 = 0;
-        let is_settled = began.as_nanos() % WINDOW.as_nanos() >= SETTLE.as_nanos();
-        // Outside of its window a place is measured as it is used.
-        let counts = if self.tried(began).is_some() { is_settled } else { site == self.current };
-        if counts {
-            self.costs[site as usize].add(cost + site.unseen());
-        }
-    }
-
-    /// Notes that a place cannot compute. Returns true if it was in use.
-    pub(crate) fn shut(&mut self, now: Moment, site: ComputingSite) -> bool {
+impl SiteFailures {
+    /// Notes that a place cannot compute.
+    pub(crate) fn shut(&mut self, now: Moment, site: ComputingSite) {
         let (until, failures) = &mut self.shut[site as usize];
         *until = now + SHUT * (1 << (*failures).min(6));
         *failures += 1;
-        self.costs[site as usize] = MeanCost::default();
-        let was_in_use = self.current == site;
-        if was_in_use {
-            let other = self.open(now).next().unwrap_or(ComputingSite::Here);
-            (self.current, self.decided) = (other, now);
-        }
-        was_in_use
     }
 
-    fn open(&self, now: Moment) -> impl Iterator<Item = ComputingSite> {
-        self.sites.iter().copied().filter(move |site| self.shut[*site as usize].0 <= now)
+    /// Notes that a place has computed.
+    pub(crate) fn forget(&mut self, site: ComputingSite) {
+        self.shut[site as usize].1 = 0;
+    }
+
+    fn is_open(&self, now: Moment, site: ComputingSite) -> bool {
+        self.shut[site as usize].0 <= now
+    }
+}
+
+impl Route<'_> {
+    /// Returns the place of an operation that begins now, and the decision if it has changed.
+    pub(crate) fn choose(self, now: Moment, failures: &SiteFailures) -> (ComputingSite, Option<RouteChange>) {
+        let now_ns = as_ns(now);
+        _ = self.shared.born.compare_exchange(0, now_ns, Ordering::Relaxed, Ordering::Relaxed);
+        let decided = self.shared.decided.load(Ordering::Relaxed);
+        let change = if now_ns.saturating_sub(decided) >= as_ns(HOLD) {
+            self.decide(now, decided, failures)
+        } else {
+            None
+        };
+        let site = self.tried(now, failures).unwrap_or_else(|| self.current());
+        let site =
+            if failures.is_open(now, site) { site } else { self.open(now, failures).next().unwrap_or(site) };
+        (site, change)
+    }
+
+    /// Notes what an operation that began at a moment has cost.
+    pub(crate) fn complete(
+        self,
+        began: Moment,
+        failures: &SiteFailures,
+        site: ComputingSite,
+        cost: Duration,
+    ) {
+        let is_settled = began.as_nanos() % WINDOW.as_nanos() >= SETTLE.as_nanos();
+        // Outside of its window a place is measured as it is used.
+        let counts = if self.tried(began, failures).is_some() { is_settled } else { site == self.current() };
+        if counts {
+            let sample = (cost + site.unseen()).as_nanos() as f32;
+            let add = |packed| Some(MeanCost::unpack(packed).with(sample).pack());
+            _ = self.shared.costs[site as usize].fetch_update(Ordering::Relaxed, Ordering::Relaxed, add);
+        }
+    }
+
+    /// Returns the place that is used outside of windows.
+    pub(crate) fn current(self) -> ComputingSite {
+        let first = self.sites.first().copied().unwrap_or(ComputingSite::Here);
+        let current = self.shared.current.load(Ordering::Relaxed);
+        self.sites.iter().copied().find(|site| *site as u8 + 1 == current).unwrap_or(first)
+    }
+
+    fn open(self, now: Moment, failures: &SiteFailures) -> impl Iterator<Item = ComputingSite> {
+        self.sites.iter().copied().filter(move |site| failures.is_open(now, *site))
     }
 
     /// Returns the place that all processes try at this moment.
-    fn tried(&self, now: Moment) -> Option<ComputingSite> {
+    fn tried(self, now: Moment, failures: &SiteFailures) -> Option<ComputingSite> {
         let window = (now.as_nanos() / WINDOW.as_nanos()) as u64;
         let (period, window) = (window / WINDOWS, window % WINDOWS);
-        let age = now.saturating_sub(self.born.unwrap_or(now));
-        if age > WINDOW * WINDOWS as u32 * YOUNG_PERIODS && !period.is_multiple_of(TRIED_PERIODS) {
+        let age = as_ns(now).saturating_sub(self.shared.born.load(Ordering::Relaxed));
+        let is_young = age <= as_ns(WINDOW) * WINDOWS * YOUNG_PERIODS;
+        if !is_young && !period.is_multiple_of(TRIED_PERIODS) {
             return None;
         }
         let last_of = |index: usize| (index as u64 + 1) * WINDOWS / self.sites.len() as u64 - 1;
-        let index = (0..self.sites.len()).find(|index| last_of(*index) == window)?;
-        self.open(now).find(|site| *site == self.sites[index])
+        let site =
+            (0..).zip(self.sites).find(|(index, _)| last_of(*index) == window).map(|(_, site)| *site)?;
+        failures.is_open(now, site).then_some(site)
     }
 
-    fn decide(&mut self, now: Moment) -> Option<RouteChange> {
-        let cost = |site: ComputingSite| self.costs[site as usize];
-        if self.open(now).any(|site| cost(site).samples < MIN_SAMPLES) {
+    fn decide(self, now: Moment, decided: u64, failures: &SiteFailures) -> Option<RouteChange> {
+        let cost =
+            |site: ComputingSite| MeanCost::unpack(self.shared.costs[site as usize].load(Ordering::Relaxed));
+        if self.open(now, failures).any(|site| cost(site).samples < MIN_SAMPLES) {
             return None;
         }
-        let cheapest = self.open(now).min_by(|one, other| cost(*one).ns.total_cmp(&cost(*other).ns))?;
-        let from = self.current;
+        let cheapest =
+            self.open(now, failures).min_by(|one, other| cost(*one).ns.total_cmp(&cost(*other).ns))?;
+        let from = self.current();
         if cost(cheapest).ns >= WORTHWHILE * cost(from).ns {
             return None;
         }
         let costs = [from, cheapest].map(|site| Duration::from_nanos(cost(site).ns as u64));
-        (self.current, self.decided) = (cheapest, now);
+        // Another thread or process may have decided meanwhile.
+        let is_first =
+            self.shared.decided.compare_exchange(decided, as_ns(now), Ordering::Relaxed, Ordering::Relaxed);
+        is_first.ok()?;
+        self.shared.current.store(cheapest as u8 + 1, Ordering::Relaxed);
         Some(RouteChange { from, to: cheapest, costs })
     }
 }
 
 impl MeanCost {
-    fn add(&mut self, sample: Duration) {
-        let sample = sample.as_nanos() as f64;
+    fn with(self, sample: f32) -> Self {
         // The first ones have no mean to be compared with.
         let bounded = if self.samples < MIN_SAMPLES { sample } else { sample.min(OUTLIER * self.ns) };
-        self.samples = (self.samples + 1.0).min(MAX_SAMPLES);
-        self.ns += (bounded - self.ns) / self.samples;
+        let samples = (self.samples + 1.0).min(MAX_SAMPLES);
+        Self { samples, ns: self.ns + (bounded - self.ns) / samples }
     }
+
+    fn pack(self) -> u64 {
+        u64::from(self.samples.to_bits()) << 32 | u64::from(self.ns.to_bits())
+    }
+
+    fn unpack(packed: u64) -> Self {
+        let [samples, ns] = [packed >> 32, packed & 0xFFFF_FFFF].map(|bits| f32::from_bits(bits as u32));
+        Self { samples, ns }
+    }
+}
+
+fn as_ns(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]
@@ -194,16 +279,22 @@ mod tests {
     const BOTH: [ComputingSite; 2] = [ComputingSite::Here, ComputingSite::Service];
 
     /// A process that computes one operation each millisecond, on a clock of its own.
-    struct Process {
-        route: Route,
+    struct Process<'t> {
+        table: &'t RouteTable,
+        sites: &'t [ComputingSite],
+        failures: SiteFailures,
         now: Moment,
         changes: Vec<(Moment, RouteChange)>,
     }
 
-    impl Process {
-        fn new(sites: &[ComputingSite]) -> Self {
-            let route = Route::new(sites.to_vec());
-            Self { route, now: Duration::from_secs(1_000), changes: Vec::new() }
+    impl<'t> Process<'t> {
+        fn new(table: &'t RouteTable, sites: &'t [ComputingSite]) -> Self {
+            let now = Duration::from_secs(1_000);
+            Self { table, sites, failures: SiteFailures::default(), now, changes: Vec::new() }
+        }
+
+        fn route(&self) -> Route<'t> {
+            self.table.route(1, self.sites).unwrap()
         }
 
         /// Computes for a while, and returns the places. `cost` is the CPU time of an operation in microseconds.
@@ -211,13 +302,18 @@ mod tests {
             let end = self.now + Duration::from_secs(seconds);
             let mut sites = Vec::new();
             while self.now < end {
-                let (site, change) = self.route.choose(self.now);
-                self.changes.extend(change.map(|change| (self.now, change)));
-                self.route.complete(self.now, site, Duration::from_micros(cost(site)));
+                sites.push(self.step(&cost));
                 self.now += Duration::from_millis(1);
-                sites.push(site);
             }
             sites
+        }
+
+        fn step(&mut self, cost: impl Fn(ComputingSite) -> u64) -> ComputingSite {
+            let (site, change) = self.route().choose(self.now, &self.failures);
+            self.changes.extend(change.map(|change| (self.now, change)));
+            self.route().complete(self.now, &self.failures, site, Duration::from_micros(cost(site)));
+            self.failures.forget(site);
+            site
         }
     }
 
@@ -232,10 +328,11 @@ mod tests {
             (cost(300, 200, 500), ComputingSite::Batches),
             (cost(300, 200, 150), ComputingSite::Service),
         ] {
-            let mut process = Process::new(&ALL);
+            let table = RouteTable::default();
+            let mut process = Process::new(&table, &ALL);
             process.run(5, &cost);
             let kept = process.run(100, &cost);
-            assert_eq!(process.route.current, cheapest);
+            assert_eq!(process.route().current(), cheapest);
             let others = kept.iter().filter(|site| **site != cheapest).count();
             // The windows of the two others are a sixteenth of the time.
             assert!((1..kept.len() / 15).contains(&others), "{others}");
@@ -246,7 +343,8 @@ mod tests {
 
     #[test]
     fn a_change_names_both_places_and_their_costs() {
-        let mut process = Process::new(&BOTH);
+        let table = RouteTable::default();
+        let mut process = Process::new(&table, &BOTH);
         process.run(10, cost(300, 0, 200));
         let [(_, change)] = process.changes[..] else { panic!("{:?}", process.changes) };
         assert_eq!((change.from, change.to), (ComputingSite::Here, ComputingSite::Service));
@@ -256,19 +354,21 @@ mod tests {
 
     #[test]
     fn a_small_difference_changes_nothing() {
-        let mut process = Process::new(&ALL);
+        let table = RouteTable::default();
+        let mut process = Process::new(&table, &ALL);
         process.run(100, cost(300, 250, 275));
         assert!(process.changes.is_empty(), "{:?}", process.changes);
     }
 
     #[test]
     fn a_decision_follows_costs_that_change_and_holds_for_two_seconds() {
-        let mut process = Process::new(&BOTH);
+        let table = RouteTable::default();
+        let mut process = Process::new(&table, &BOTH);
         process.run(5, cost(300, 0, 200));
-        assert_eq!(process.route.current, ComputingSite::Service);
+        assert_eq!(process.route().current(), ComputingSite::Service);
         // What is in use is measured all the time, so a slow server is left soon.
         process.run(3, cost(300, 0, 500));
-        assert_eq!(process.route.current, ComputingSite::Here);
+        assert_eq!(process.route().current(), ComputingSite::Here);
         for turn in 0..400 {
             process.run(1, cost(300, 0, if turn % 2 == 0 { 100 } else { 900 }));
         }
@@ -282,12 +382,13 @@ mod tests {
     #[test]
     fn all_processes_of_a_machine_try_a_place_in_the_same_windows() {
         let tried = |seconds: u64, service: u64| {
-            let mut process = Process::new(&BOTH);
+            let table = RouteTable::default();
+            let mut process = Process::new(&table, &BOTH);
             process.run(seconds, cost(300, 0, service));
             process.now = WINDOW * (WINDOWS * TRIED_PERIODS * 34) as u32 - Duration::from_secs(1);
             let start = process.now;
             let sites = process.run(10, cost(300, 0, service));
-            let current = process.route.current;
+            let current = process.route().current();
             let moments = (0..).zip(sites).filter(|(_, site)| *site != current);
             (
                 current,
@@ -305,12 +406,14 @@ mod tests {
 
     #[test]
     fn a_place_that_fails_is_left_out_for_longer_and_longer() {
-        let mut process = Process::new(&BOTH);
+        let table = RouteTable::default();
+        let mut process = Process::new(&table, &BOTH);
         let mut failures: Vec<Moment> = Vec::new();
         while process.now < Duration::from_secs(1_400) {
-            if process.route.choose(process.now).0 == ComputingSite::Service {
-                process.route.shut(process.now, ComputingSite::Service);
-                assert_eq!(process.route.choose(process.now).0, ComputingSite::Here);
+            if process.route().choose(process.now, &process.failures).0 == ComputingSite::Service {
+                process.failures.shut(process.now, ComputingSite::Service);
+                let (instead, _) = process.route().choose(process.now, &process.failures);
+                assert_eq!(instead, ComputingSite::Here);
                 failures.push(process.now);
             }
             process.now += Duration::from_millis(1);
@@ -319,15 +422,51 @@ mod tests {
         assert!(gaps.last() >= Some(&Duration::from_secs(64)) && gaps.len() < 12, "{gaps:?}");
         // It counts again once it answers.
         process.run(200, cost(300, 0, 200));
-        assert_eq!(process.route.current, ComputingSite::Service);
+        assert_eq!(process.route().current(), ComputingSite::Service);
     }
 
     #[test]
     fn an_interrupted_operation_decides_nothing() {
-        let mut process = Process::new(&BOTH);
+        let table = RouteTable::default();
+        let mut process = Process::new(&table, &BOTH);
         process.run(5, cost(300, 0, 290));
-        process.route.complete(process.now, ComputingSite::Here, Duration::from_millis(20));
+        let interrupted = Duration::from_millis(20);
+        process.route().complete(process.now, &process.failures, ComputingSite::Here, interrupted);
         process.run(5, cost(300, 0, 290));
         assert!(process.changes.is_empty(), "{:?}", process.changes);
+    }
+
+    #[test]
+    fn forks_decide_together() {
+        let table = RouteTable::default();
+        let mut workers: Vec<Process<'_>> = (0..32).map(|_| Process::new(&table, &BOTH)).collect();
+        let mut used = Vec::new();
+        // Each worker has few samples, and its own are misleading: the last half of them sees the opposite costs.
+        for ms in 0..20_000 {
+            let at = ms % workers.len();
+            let worker = &mut workers[at];
+            worker.now = Duration::from_millis(1_000_000 + ms as u64);
+            let is_misled = at >= 28;
+            used.push(worker.step(|site| match site == ComputingSite::Service {
+                is_service if is_service == is_misled => 300,
+                _ => 200,
+            }));
+        }
+        let changes: usize = workers.iter().map(|worker| worker.changes.len()).sum();
+        assert_eq!((changes, table.route(1, &BOTH).unwrap().current()), (1, ComputingSite::Service));
+        // All of them follow.
+        let last = &used[19_000..];
+        assert!(last.iter().filter(|site| **site != ComputingSite::Service).count() < 150, "{last:?}");
+    }
+
+    #[test]
+    fn kinds_have_routes_of_their_own_until_there_are_too_many() {
+        let table = RouteTable::default();
+        for kind in 1..=KINDS as u64 {
+            assert!(table.route(kind, &BOTH).is_some());
+        }
+        assert!(table.route(1, &BOTH).is_some() && table.route(KINDS as u64 + 1, &BOTH).is_none());
+        let of = |kind| std::ptr::from_ref(table.route(kind, &BOTH).unwrap().shared);
+        assert!(of(1) != of(2) && of(2) == of(2));
     }
 }
