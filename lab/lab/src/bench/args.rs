@@ -152,6 +152,11 @@ pub(super) struct ReloadsArgs {
     /// Mean seconds between killed workers, above 0 and at most a day
     #[arg(long, value_name = "S", default_value_t = 5.0)]
     pub(super) kill_every: f64,
+    /// Mean seconds between faults of the cryptoserver, above 0 and at most a day: in turns it is stopped for a second,
+    /// slowed for a second, and killed and started again; needs --rows oarlock, whose workers compute meanwhile [default:
+    /// none]
+    #[arg(long, value_name = "S")]
+    pub(super) fault_every: Option<f64>,
     /// Number of connections at once, 1 to 10000
     #[arg(long, value_name = "N", default_value = "16", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(super) connections: u32,
@@ -309,7 +314,15 @@ impl ReloadsArgs {
     pub(super) fn check(&self) -> Result<(), BenchError> {
         is_time(self.seconds, "--seconds: expected a number above 0, and a day at most")?;
         is_time(self.reload_every, "--reload-every: expected a number above 0, and a day at most")?;
-        is_time(self.kill_every, "--kill-every: expected a number above 0, and a day at most")
+        is_time(self.kill_every, "--kill-every: expected a number above 0, and a day at most")?;
+        let Some(every) = self.fault_every else { return Ok(()) };
+        is_time(every, "--fault-every: expected a number above 0, and a day at most")?;
+        match self.rows() == [TlsProvider::Oarlock] {
+            true => Ok(()),
+            false => Err(BenchError::Usage(
+                "--fault-every: expected --rows oarlock; others need the cryptoserver or use none",
+            )),
+        }
     }
 
     /// Returns the providers that were asked for, each once.

@@ -32,11 +32,25 @@ pub(super) fn start_cryptoserver(
     command.args(["--json", "serve", "--config"]).arg(&config).stdout(Stdio::piped());
     let log = directory.join("cryptoserver.log");
     let mut process = match cores {
-        Some(cores) => ServerProcess::start(BenchProgram::Cryptoserver, &mut command, log, cores)?,
-        None => ServerProcess::start_here(BenchProgram::Cryptoserver, &mut command, log)?,
+        Some(cores) => ServerProcess::start(BenchProgram::Cryptoserver, command, log, cores)?,
+        None => ServerProcess::start_here(BenchProgram::Cryptoserver, command, log)?,
     };
+    wait_until_it_listens(&mut process)?;
+    Ok(process)
+}
+
+/// Kills a cryptoserver and starts it again, and waits until it listens.
+pub(super) fn restart_cryptoserver(
+    process: &mut ServerProcess,
+    cores: &DividedCores,
+) -> Result<(), BenchError> {
+    process.restart(cores)?;
+    wait_until_it_listens(process)
+}
+
+fn wait_until_it_listens(process: &mut ServerProcess) -> Result<(), BenchError> {
     match process.first_line()?.is_empty() {
         true => Err(process.ended()),
-        false => Ok(process),
+        false => Ok(()),
     }
 }

@@ -17,6 +17,7 @@ use crate::process_stats;
 /// A server program. It ends when this is dropped.
 pub(super) struct ServerProcess {
     program: BenchProgram,
+    command: Command,
     child: Child,
     log: PathBuf,
 }
@@ -40,7 +41,7 @@ impl ServerProcess {
     /// Starts a program on the servers' core. Its stderr goes to `log`.
     pub(super) fn start(
         program: BenchProgram,
-        command: &mut Command,
+        command: Command,
         log: PathBuf,
         cores: &DividedCores,
     ) -> Result<Self, BenchError> {
@@ -51,7 +52,7 @@ impl ServerProcess {
     /// Starts a program on the cores of this thread. Its stderr goes to `log`.
     pub(super) fn start_here(
         program: BenchProgram,
-        command: &mut Command,
+        mut command: Command,
         log: PathBuf,
     ) -> Result<Self, BenchError> {
         let file = OpenOptions::new().create(true).append(true).mode(0o600).open(&log);
@@ -61,7 +62,19 @@ impl ServerProcess {
         }
         command.stdin(Stdio::null()).stderr(file);
         let child = command.spawn().map_err(|error| BenchError::Start { program, error })?;
-        Ok(Self { program, child, log })
+        Ok(Self { program, command, child, log })
+    }
+
+    /// Kills it and starts it again on the servers' core, with the same log.
+    pub(super) fn restart(&mut self, cores: &DividedCores) -> Result<(), BenchError> {
+        let _visit = cores.visit();
+        let _ = self.child.kill();
+        self.wait()?;
+        let log = OpenOptions::new().append(true).open(&self.log);
+        self.command.stderr(log.map_err(|error| BenchError::File { path: self.log.clone(), error })?);
+        let started = self.command.spawn();
+        self.child = started.map_err(|error| BenchError::Start { program: self.program, error })?;
+        Ok(())
     }
 
     /// Returns its first line on stdout, if stdout is a pipe.

@@ -8,8 +8,9 @@ use oarlock_measure::cores::DividedCores;
 use oarlock_terminal::report::print_report;
 use oarlock_terminal::table::{TextTable, duration, thousands};
 use oarlock_terminal::{GlobalOptions, progress};
+use rustix::process::Signal;
 use serde::Serialize;
-use tokio::time::sleep_until;
+use tokio::time::{sleep, sleep_until};
 
 use super::args::ReloadsArgs;
 use super::client::{EnduranceTally, LostConnection, TlsClients};
@@ -31,6 +32,10 @@ struct ReloadRow {
     reloads: u32,
     /// The number of workers that were killed.
     killed: u32,
+    /// The number of faults of the cryptoserver.
+    faults: u32,
+    /// The number of times that the provider changed where it computes.
+    decisions: usize,
     /// The number of failed connections that were open when a worker was killed.
     cut_off: u64,
     /// The number of all other failed connections.
@@ -78,7 +83,7 @@ pub(super) fn run(global: &GlobalOptions, args: &ReloadsArgs) -> Result<(), Benc
         bar.set_message(provider.to_string());
         let mut stack = ServerStack::start(&site, name, &identities, provider)?;
         stack.wait_until_ready(&clients)?;
-        let row = endure(args, &clients, &mut stack, &bar)?;
+        let row = endure(args, &clients, &mut stack, &cores, &bar)?;
         let first = row.first_failure.clone().unwrap_or_default();
         if row.failed > 0 {
             failure.get_or_insert(BenchError::Failed { provider, failed: row.failed, first });
@@ -94,22 +99,26 @@ fn endure(
     args: &ReloadsArgs,
     clients: &TlsClients,
     stack: &mut ServerStack,
+    cores: &DividedCores,
     bar: &ProgressBar,
 ) -> Result<ReloadRow, BenchError> {
     let seconds = Duration::from_secs_f64;
     let (address, length, provider) = (stack.address, seconds(args.seconds), stack.provider);
     let (kills, done) = (Mutex::new(Vec::new()), bar.position());
     let (mut reloads, mut memory_start, mut memory_end) = (0, 0, 0);
+    let mut faults = CryptoserverFault::ALL.into_iter().cycle().zip(0..);
     let disturb = async {
         let start = Instant::now();
         let end = start + length;
         let (every, mean) = (seconds(args.reload_every), args.kill_every);
         // Evenly spread around the mean.
         let until_next_kill = || seconds(2.0 * mean * fastrand::f64());
+        let until_next_fault = || args.fault_every.map(|mean| seconds(2.0 * mean * fastrand::f64()));
         // The first and the last look at the memory are behind a reload: workers that are as old as each other.
         let (mut reload, mut kill) = (start, start + until_next_kill());
+        let mut fault = until_next_fault().map(|until| start + until);
         loop {
-            let next = reload.min(kill).min(end);
+            let next = reload.min(kill).min(end).min(fault.unwrap_or(end));
             sleep_until(next.into()).await;
             stack.check()?;
             bar.set_position(done + start.elapsed().as_secs());
@@ -123,6 +132,13 @@ fn endure(
                     kills.lock().unwrap_or_else(PoisonError::into_inner).push(at);
                 }
                 kill = Instant::now() + until_next_kill();
+                continue;
+            }
+            if Some(next) == fault {
+                if let Some((kind, _)) = faults.next() {
+                    kind.cause(stack, cores).await?;
+                }
+                fault = until_next_fault().map(|until| Instant::now() + until);
                 continue;
             }
             stack.reload()?;
@@ -156,12 +172,43 @@ fn endure(
         handshakes,
         reloads,
         killed: kills.len() as u32,
+        faults: faults.next().map_or(0, |(_, caused)| caused),
+        decisions: stack.decisions(),
         cut_off: cut.len() as u64,
         failed: failed.len() as u64,
         first_failure: failed.into_iter().next().map(|lost| lost.reason),
         memory_kib_start: memory_start,
         memory_kib_end: memory_end,
     })
+}
+
+/// A fault of a cryptoserver.
+#[derive(Clone, Copy, Debug)]
+enum CryptoserverFault {
+    Stopped,
+    Slow,
+    Restarted,
+}
+
+impl CryptoserverFault {
+    const ALL: [Self; 3] = [Self::Stopped, Self::Slow, Self::Restarted];
+
+    /// Causes the fault, for a second if it passes.
+    async fn cause(self, stack: &mut ServerStack, cores: &DividedCores) -> Result<(), BenchError> {
+        // A slow server has a fifth of its time.
+        let (times, stopped, running) = match self {
+            Self::Stopped => (1, 1000, 0),
+            Self::Slow => (40, 20, 5),
+            Self::Restarted => return stack.restart_cryptoserver(cores),
+        };
+        for _ in 0..times {
+            stack.signal_cryptoserver(Signal::STOP)?;
+            sleep(Duration::from_millis(stopped)).await;
+            stack.signal_cryptoserver(Signal::CONT)?;
+            sleep(Duration::from_millis(running)).await;
+        }
+        Ok(())
+    }
 }
 
 impl LostConnection {
@@ -176,7 +223,18 @@ fn to_text(rows: &[ReloadRow], in_colour: bool) -> String {
         "TLS 1.3 handshakes with nginx and RSA-2048 while it is reloaded and its workers are killed\n";
     let mut table = TextTable::with_columns(
         ["provider"],
-        ["load", "time", "handshakes", "reloads", "killed", "cut off", "failed", "memory"],
+        [
+            "load",
+            "time",
+            "handshakes",
+            "reloads",
+            "killed",
+            "faults",
+            "decisions",
+            "cut off",
+            "failed",
+            "memory",
+        ],
     );
     for row in rows {
         table.row([
@@ -186,6 +244,8 @@ fn to_text(rows: &[ReloadRow], in_colour: bool) -> String {
             thousands(row.handshakes).into(),
             row.reloads.to_string().into(),
             row.killed.to_string().into(),
+            row.faults.to_string().into(),
+            row.decisions.to_string().into(),
             row.cut_off.to_string().into(),
             row.failed.to_string().into(),
             format!("{} to {} MiB", row.memory_kib_start >> 10, row.memory_kib_end >> 10).into(),

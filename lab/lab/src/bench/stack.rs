@@ -13,7 +13,7 @@ use rustix::process::Signal;
 
 use super::BenchError;
 use super::client::{NotReady, TlsClients};
-use super::cryptoserver::start_cryptoserver;
+use super::cryptoserver::{restart_cryptoserver, start_cryptoserver};
 use super::directory::{ProviderLibrary, ServerIdentity, make_directory, write};
 use super::handshake::HandshakeKind;
 use super::libssl::ServerLibssl;
@@ -86,7 +86,7 @@ impl ServerStack {
         Ok(Self {
             name,
             provider,
-            server: ServerProcess::start(program, &mut command, log, site.cores)?,
+            server: ServerProcess::start(program, command, log, site.cores)?,
             cryptoserver,
             address: (Ipv4Addr::LOCALHOST, port).into(),
             modules: modules(site, provider),
@@ -149,6 +149,26 @@ impl ServerStack {
         let workers = self.server.children()?;
         let chosen = if workers.is_empty() { None } else { workers.get(choose(workers.len())) };
         chosen.copied().map(|worker| self.server.kill_child(worker).map(|()| worker)).transpose()
+    }
+
+    /// Sends a signal to the cryptoserver, if there is one.
+    pub(super) fn signal_cryptoserver(&self, signal: Signal) -> Result<(), BenchError> {
+        self.cryptoserver.as_ref().map_or(Ok(()), |cryptoserver| cryptoserver.signal(signal))
+    }
+
+    /// Kills the cryptoserver, if there is one, and starts it again.
+    pub(super) fn restart_cryptoserver(&mut self, cores: &DividedCores) -> Result<(), BenchError> {
+        let cryptoserver = self.cryptoserver.as_mut();
+        cryptoserver.map_or(Ok(()), |cryptoserver| restart_cryptoserver(cryptoserver, cores))
+    }
+
+    /// Returns the number of times that the provider has changed where it computes.
+    pub(super) fn decisions(&self) -> usize {
+        self.server
+            .log()
+            .lines()
+            .filter(|line| line.starts_with(NOTE) && line.contains(" from now on"))
+            .count()
     }
 
     /// Returns the memory of all its processes, in KiB.

@@ -235,6 +235,20 @@ fn reloads_and_killed_workers_fail_no_other_connection() {
     }
 }
 
+/// Each fault comes several times.
+#[test]
+fn no_fault_of_the_cryptoserver_fails_a_handshake() {
+    let (Some(module), true) = (module(), has("nginx")) else { return };
+    let mut command = command(&["--json", "bench", "reloads", "--rows", "oarlock", "--fault-every", "0.2"]);
+    command.args(["--seconds", "6", "--reload-every", "3", "--kill-every", "100", "--connections", "8"]);
+    let output = command.args(["--workers", "4", "--provider"]).arg(module).output().unwrap();
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    let rows: Vec<Value> = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(rows[0]["failed"] == 0 && rows[0]["faults"].as_u64() > Some(5), "{rows:?}");
+    // A decision holds for two seconds, and each of the two generations of workers decides by itself.
+    assert!(rows[0]["decisions"].as_u64() < Some(9), "{rows:?}");
+}
+
 #[test]
 fn reports_wrong_usage() {
     let full = tempfile::tempdir().unwrap();

@@ -97,7 +97,7 @@ impl FleetServers {
         let mut command = Command::new(oarlock_path()?);
         command.args(["--json", "serve", "--config"]).arg(&path).stdout(Stdio::piped());
         let log = path.with_extension("log");
-        let mut process = ServerProcess::start_here(BenchProgram::Cryptoserver, &mut command, log)?;
+        let mut process = ServerProcess::start_here(BenchProgram::Cryptoserver, command, log)?;
         let said: serde_json::Value = serde_json::from_str(&process.first_line()?).unwrap_or_default();
         let address = said["plaintext"].as_str().and_then(|address| address.parse().ok());
         let Some(address) = address else { return Err(process.ended()) };

@@ -69,7 +69,7 @@ impl OwnFilter {
         command.args(["milter", "--log", "json", "--config"]).arg(&config).arg("--keys-file").arg(&records);
         command.stdout(Stdio::piped());
         let log = directory.join("milter.log");
-        let mut process = ServerProcess::start(BenchProgram::Milter, &mut command, log, cores)?;
+        let mut process = ServerProcess::start(BenchProgram::Milter, command, log, cores)?;
         let said = serde_json::from_str(&process.first_line()?).ok();
         let socket = said.and_then(|said: AnnouncedSockets| said.sockets.first()?.parse().ok());
         match socket {

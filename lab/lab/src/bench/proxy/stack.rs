@@ -62,7 +62,7 @@ impl ProxyStack {
         let mut command = command(site, name, identity, &directory, port)?;
         command.stdout(Stdio::null());
         let log = directory.join("proxy.log");
-        let server = ServerProcess::start(name.program(), &mut command, log, site.cores)?;
+        let server = ServerProcess::start(name.program(), command, log, site.cores)?;
         let address = (Ipv4Addr::LOCALHOST, port).into();
         let mut stack = Self { name, server, cryptoserver, address, group: clients.group };
         match clients.wait_until(name, address, || stack.check().map(|()| true))? {

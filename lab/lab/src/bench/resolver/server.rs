@@ -67,7 +67,7 @@ impl ZoneAuthority {
         write(&configuration, settings::knot(directory, port, &zones.names, &own_user()).as_bytes())?;
         let mut command = Command::new(path);
         command.arg("-c").arg(&configuration).stdout(Stdio::null());
-        let server = ServerProcess::start_here(program, &mut command, directory.join("knot.log"))?;
+        let server = ServerProcess::start_here(program, command, directory.join("knot.log"))?;
         let mut authority = Self { server, port };
         for zone in zones.names.iter().filter(|zone| *zone != ".") {
             authority.wait_for(&format!("n0.{zone}"))?;
@@ -130,7 +130,7 @@ impl ResolverProcess {
             ResolverName::Bind => command.args(["-g", "-n", "1"]),
         };
         command.arg("-c").arg(&configuration).env("OPENSSL_CONF", &openssl).stdout(Stdio::null());
-        let server = ServerProcess::start(program, &mut command, directory.join("resolver.log"), site.cores)?;
+        let server = ServerProcess::start(program, command, directory.join("resolver.log"), site.cores)?;
         let address = (Ipv4Addr::LOCALHOST, port).into();
         let client = QueryClient::new(address, site.in_flight);
         let client = client.map_err(|error| failure(&row, &server, error.to_string()))?;
