@@ -53,9 +53,10 @@ impl fmt::Display for ComputingSite {
 const WINDOW: Duration = Duration::from_millis(128);
 /// The windows of a period, four seconds. Each place has one of them, in which all operations go there.
 const WINDOWS: u64 = 32;
-/// The periods that a route tries from its first operation on. Later it tries one in [`TRIED_PERIODS`]: after a window
-/// at the cryptoserver all workers of a server have connections, and lose each other's caches for a while.
-const YOUNG_PERIODS: u64 = 3;
+/// The windows that each place has in every period at first. The first one opens connections and keys, and the
+/// cryptoserver tests its engines. Later a route tries one of [`TRIED_PERIODS`]: after a window at the cryptoserver all
+/// workers of a server have connections, and lose each other's caches for a while.
+const YOUNG_WINDOWS: u64 = 3;
 const TRIED_PERIODS: u64 = 8;
 /// The first part of a place's window, whose operations are not measured: the batches are not full yet.
 const SETTLE: Duration = Duration::from_millis(40);
@@ -65,6 +66,8 @@ const HOLD: Duration = Duration::from_secs(2);
 const MIN_SAMPLES: f32 = 3.0;
 /// The samples that count. Older ones fade.
 const MAX_SAMPLES: f32 = 512.0;
+/// The samples that the earlier windows of a place count for in a new one.
+const KEPT_SAMPLES: f32 = 16.0;
 /// The longest sample that counts, in multiples of the mean.
 const OUTLIER: f32 = 2.0;
 /// A place is left for one that costs less than this share of it.
@@ -89,11 +92,12 @@ struct SharedRoute {
     kind: AtomicU64,
     /// The number of the place that is used, plus one; 0 before the first decision.
     current: AtomicU8,
-    /// The moments of the first operation and of the last decision, in nanoseconds.
-    born: AtomicU64,
+    /// The moment of the last decision, in nanoseconds.
     decided: AtomicU64,
     /// [`MeanCost`]s.
     costs: [AtomicU64; ComputingSite::COUNT],
+    /// The last window that each place has been measured in, and behind it, in 32 bits, the number of such windows.
+    windows: [AtomicU64; ComputingSite::COUNT],
 }
 
 /// The failures of places in this process.
@@ -170,7 +174,6 @@ impl Route<'_> {
     /// Returns the place of an operation that begins now, and the decision if it has changed.
     pub(crate) fn choose(self, now: Moment, failures: &SiteFailures) -> (ComputingSite, Option<RouteChange>) {
         let now_ns = as_ns(now);
-        _ = self.shared.born.compare_exchange(0, now_ns, Ordering::Relaxed, Ordering::Relaxed);
         let decided = self.shared.decided.load(Ordering::Relaxed);
         let change = if now_ns.saturating_sub(decided) >= as_ns(HOLD) {
             self.decide(now, decided, failures)
@@ -195,10 +198,24 @@ impl Route<'_> {
         // Outside of its window a place is measured as it is used.
         let counts = if self.tried(began, failures).is_some() { is_settled } else { site == self.current() };
         if counts {
+            let kept = if self.begins_window(began, site) { KEPT_SAMPLES } else { MAX_SAMPLES };
             let sample = (cost + site.unseen()).as_nanos() as f32;
-            let add = |packed| Some(MeanCost::unpack(packed).with(sample).pack());
+            let add = |packed| Some(MeanCost::unpack(packed).keeping(kept).with(sample).pack());
             _ = self.shared.costs[site as usize].fetch_update(Ordering::Relaxed, Ordering::Relaxed, add);
         }
+    }
+
+    /// True for the first sample of a place in a window of a trial.
+    fn begins_window(self, began: Moment, site: ComputingSite) -> bool {
+        if site == self.current() {
+            return false;
+        }
+        let window = window_of(began) as u32;
+        let note = |packed: u64| {
+            let is_new = (packed >> 32) as u32 != window;
+            is_new.then(|| u64::from(window) << 32 | u64::from((packed as u32).saturating_add(1)))
+        };
+        self.shared.windows[site as usize].fetch_update(Ordering::Relaxed, Ordering::Relaxed, note).is_ok()
     }
 
     /// Returns the place that is used outside of windows.
@@ -214,11 +231,11 @@ impl Route<'_> {
 
     /// Returns the place that all processes try at this moment.
     fn tried(self, now: Moment, failures: &SiteFailures) -> Option<ComputingSite> {
-        let window = (now.as_nanos() / WINDOW.as_nanos()) as u64;
-        let (period, window) = (window / WINDOWS, window % WINDOWS);
-        let age = as_ns(now).saturating_sub(self.shared.born.load(Ordering::Relaxed));
-        let is_young = age <= as_ns(WINDOW) * WINDOWS * YOUNG_PERIODS;
-        if !is_young && !period.is_multiple_of(TRIED_PERIODS) {
+        let (period, window) = (window_of(now) / WINDOWS, window_of(now) % WINDOWS);
+        let current = self.current();
+        let windows = |site: ComputingSite| self.shared.windows[site as usize].load(Ordering::Relaxed) as u32;
+        let is_young = |site: ComputingSite| site != current && u64::from(windows(site)) < YOUNG_WINDOWS;
+        if !period.is_multiple_of(TRIED_PERIODS) && !self.open(now, failures).any(is_young) {
             return None;
         }
         let last_of = |index: usize| (index as u64 + 1) * WINDOWS / self.sites.len() as u64 - 1;
@@ -250,6 +267,10 @@ impl Route<'_> {
 }
 
 impl MeanCost {
+    fn keeping(self, samples: f32) -> Self {
+        Self { samples: self.samples.min(samples), ..self }
+    }
+
     fn with(self, sample: f32) -> Self {
         // The first ones have no mean to be compared with.
         let bounded = if self.samples < MIN_SAMPLES { sample } else { sample.min(OUTLIER * self.ns) };
@@ -265,6 +286,11 @@ impl MeanCost {
         let [samples, ns] = [packed >> 32, packed & 0xFFFF_FFFF].map(|bits| f32::from_bits(bits as u32));
         Self { samples, ns }
     }
+}
+
+/// Returns the number of the window that a moment is in.
+fn window_of(moment: Moment) -> u64 {
+    u64::try_from(moment.as_nanos() / WINDOW.as_nanos()).unwrap_or(u64::MAX)
 }
 
 fn as_ns(time: Duration) -> u64 {

@@ -8,14 +8,24 @@ use rustix::time::{ClockId, clock_gettime};
 
 /// The time from one look at the clock of the process to the next, at least.
 const EVERY: Duration = Duration::from_millis(20);
-/// The requests between two looks, at least: few requests would have to answer for the timers of an idle server.
-const MIN_REQUESTS: u64 = 64;
+/// The longest time between two looks that are compared, and the requests between them, at least: few requests would
+/// have to answer for the timers of an idle server, and the first ones for the tests of its engines.
+const WITHIN: Duration = Duration::from_millis(100);
+const MIN_REQUESTS: u64 = 16;
 
 /// The mean CPU time of a request beside the engines': reading, queueing, checking, writing.
 #[derive(Debug)]
 pub(crate) struct RequestOverhead {
     ns: AtomicU64,
-    last: Mutex<(Instant, Consumption)>,
+    last: Mutex<ConsumptionLooks>,
+}
+
+/// The last look at the clock, and the one before that the next is compared with.
+#[derive(Debug)]
+struct ConsumptionLooks {
+    looked: Instant,
+    compared: Instant,
+    before: Consumption,
 }
 
 /// Totals since the start of the server.
@@ -47,22 +57,28 @@ impl Consumption {
 
 impl RequestOverhead {
     pub(crate) fn start() -> Self {
-        Self { ns: AtomicU64::new(0), last: Mutex::new((Instant::now(), Consumption::new(0, 0))) }
+        let now = Instant::now();
+        let looks = ConsumptionLooks { looked: now, compared: now, before: Consumption::new(0, 0) };
+        Self { ns: AtomicU64::new(0), last: Mutex::new(looks) }
     }
 
     /// Returns the overhead of the last requests. `consumption` returns the totals.
     pub(crate) fn of_request(&self, consumption: impl FnOnce() -> Consumption) -> Duration {
         // Another thread that looks at the clock at the moment is as good.
         if let Ok(mut last) = self.last.try_lock()
-            && last.0.elapsed() >= EVERY
+            && last.looked.elapsed() >= EVERY
         {
-            let now = consumption();
-            if let Some(ns) = now.overhead_since(last.1) {
+            let now = Instant::now();
+            let consumption = consumption();
+            let overhead = consumption.overhead_since(last.before);
+            let is_late = now - last.compared > WITHIN;
+            if let Some(ns) = overhead.filter(|_| !is_late) {
                 self.ns.store(ns, Ordering::Relaxed);
-                *last = (Instant::now(), now);
-            } else {
-                last.0 = Instant::now();
             }
+            if overhead.is_some() || is_late {
+                (last.compared, last.before) = (now, consumption);
+            }
+            last.looked = now;
         }
         Duration::from_nanos(self.ns.load(Ordering::Relaxed))
     }
@@ -77,7 +93,7 @@ mod tests {
         let before = Consumption { cpu_ns: 1_000, engines_ns: 100, requests: 10 };
         let after = Consumption { cpu_ns: 18_000, engines_ns: 7_100, requests: 110 };
         assert_eq!(after.overhead_since(before), Some(100));
-        assert_eq!(Consumption { requests: 73, ..after }.overhead_since(before), None);
+        assert_eq!(Consumption { requests: 25, ..after }.overhead_since(before), None);
         // The clocks of threads and of the process differ a little.
         let after = Consumption { engines_ns: 18_100, ..after };
         assert_eq!(after.overhead_since(before), Some(0));
