@@ -275,6 +275,23 @@ impl NamedOperation {
         )
     }
 
+    /// True if AWS-LC has the operation. For the others the scalar engine has code of its own, partly over AWS-LC's
+    /// ciphers and hashes.
+    pub(crate) fn is_in_aws_lc(self) -> bool {
+        use AeadAlg::{Aes128Siv, Aes192Siv, Aes256Siv, ChaCha20Poly1305Ssh};
+        !matches!(
+            self,
+            Self::SlhDsa { .. }
+                | Self::HssVerify
+                | Self::XmssVerify
+                | Self::Record { kind: RecordKind::Fpe(_), .. }
+                | Self::Record {
+                    kind: RecordKind::Aead(Aes128Siv | Aes192Siv | Aes256Siv | ChaCha20Poly1305Ssh),
+                    ..
+                }
+        )
+    }
+
     /// Returns the default number of keys. It is small if recurring keys are the point, or if keys are costly to make.
     #[must_use]
     pub fn usual_keys(self) -> usize {

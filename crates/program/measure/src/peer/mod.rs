@@ -1,11 +1,12 @@
-//! OpenSSL as a peer: libcrypto, loaded at run time and measured beside Oarlock's engines in the same process.
+//! OpenSSL and AWS-LC as peers, measured beside Oarlock's engines in the same process: libcrypto of OpenSSL is loaded at
+//! run time, and AWS-LC is in the program.
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | `libcrypto` | the library, its functions and contexts; the only `unsafe` of this crate |
-//! | [`task`](Task) | the work of both sides: keys, inputs and their order |
-//! | [`prepared`](Prepared) | a task with keys and contexts set up, ready to be timed |
-//! | [`openssl_speed`] | the `openssl speed` program, which keeps the in-process figures honest |
+//! | `libcrypto` | the libraries, their functions and contexts; the only `unsafe` of this crate |
+//! | [`task`](PeerTask) | the work of both sides: keys, inputs and their order |
+//! | [`prepared`](PreparedTask) | a task with keys and contexts set up, ready to be timed |
+//! | [`openssl_speed`] | the `openssl speed` program, whose rate counts if it is the better one |
 //!
 //! ```text
 //! let library = Libcrypto::load(None)?;                  // or Some(path); several versions may be loaded
@@ -25,10 +26,11 @@ mod tests;
 use std::path::PathBuf;
 
 pub(crate) use libcrypto::Libcrypto;
-pub(crate) use prepared::PreparedTask;
+pub(crate) use libcrypto::aws_lc::version as aws_lc_version;
+pub(crate) use prepared::{PreparedTask, prepare_aws_lc};
 pub(crate) use task::{ByteColumn, PeerAlgorithm, PeerTask};
 
-/// The reason why libcrypto gives no figure. Only [`Differs`](PeerError::Differs) is a fault; the others name what is
+/// The reason why a peer gives no figure. Only [`Differs`](PeerError::Differs) is a fault; the others name what is
 /// absent.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "each message says what its fields mean")]

@@ -1,5 +1,8 @@
-//! A task set up in libcrypto: keys are parsed and contexts made, so that a run does only what a user waits for.
+//! A task set up in a peer: keys are parsed and contexts made, so that a run does only what a user waits for.
 
+use std::ffi::CStr;
+
+use super::libcrypto::aws_lc::{self, AwsLcContexts};
 use super::libcrypto::{
     HEADER_LEN, MessageContext, PeerCipher, PeerDigest, PeerKey, PeerMac, PkeyContext, StitchedCipher,
     TAG_LEN, record_len,
@@ -16,6 +19,7 @@ const LONGEST_TAG: usize = 32;
 /// The most bytes around a record: its header, MAC and padding.
 const MAX_ADDED: usize = HEADER_LEN + 2 + LONGEST_TAG + DES_BLOCK_LEN;
 const SHA256_LEN: usize = 32;
+const SHA512_LEN: usize = 64;
 const ML_KEM_SECRET_LEN: usize = 32;
 
 impl Libcrypto {
@@ -23,19 +27,29 @@ impl Libcrypto {
     /// for agreements one per item, because a context holds its peer.
     pub(crate) fn prepare(&self, task: PeerTask) -> Result<PreparedTask, PeerError> {
         task.validate()?;
-        let unit = AlgorithmContexts::new(self, &task)?;
-        let stride = unit.output_len(&task);
-        let outputs = vec![0; stride * task.len()];
-        let output_lens = vec![0; task.len()];
-        Ok(PreparedTask { library: self.clone(), unit, outputs, output_lens, stride, next: 0, task })
+        let contexts = AlgorithmContexts::new(self, &task)?;
+        let stride = contexts.output_len(&task);
+        Ok(PreparedTask::new(self.version(), TaskContexts::Libcrypto(contexts), stride, task))
     }
+}
+
+/// Sets a task of records up in AWS-LC, with its keys prepared once.
+///
+/// # Errors
+/// [`PeerError::Unavailable`] if this module has no function for the task's algorithm, and what AWS-LC rejects.
+pub(crate) fn prepare_aws_lc(task: PeerTask) -> Result<PreparedTask, PeerError> {
+    task.validate()?;
+    let contexts = AwsLcContexts::new(&task)?;
+    let stride = contexts.output_len(&task);
+    Ok(PreparedTask::new(&aws_lc::version(), TaskContexts::AwsLc(contexts), stride, task))
 }
 
 /// A task ready to be timed. It belongs to one thread at a time; prepare one for each thread.
 pub(crate) struct PreparedTask {
-    library: Libcrypto,
+    /// Name and version of the library.
+    library: String,
     task: PeerTask,
-    unit: AlgorithmContexts,
+    contexts: TaskContexts,
     /// The results: `stride` bytes per item, so that they are not all written to one warm cache line.
     outputs: Vec<u8>,
     output_lens: Vec<usize>,
@@ -45,14 +59,26 @@ pub(crate) struct PreparedTask {
 
 impl std::fmt::Debug for PreparedTask {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        out.debug_struct("Prepared")
+        out.debug_struct("PreparedTask")
             .field("library", &self.library)
             .field("task", &self.task)
             .finish_non_exhaustive()
     }
 }
 
+/// The contexts of a task in one library.
+enum TaskContexts {
+    Libcrypto(AlgorithmContexts),
+    AwsLc(AwsLcContexts),
+}
+
 impl PreparedTask {
+    fn new(library: &str, contexts: TaskContexts, stride: usize, task: PeerTask) -> Self {
+        let outputs = vec![0; stride * task.len()];
+        let output_lens = vec![0; task.len()];
+        Self { library: library.to_owned(), contexts, outputs, output_lens, stride, next: 0, task }
+    }
+
     /// The number of items in a round.
     pub(crate) fn items(&self) -> usize {
         self.task.len()
@@ -63,7 +89,10 @@ impl PreparedTask {
         let item = self.next;
         let start = item * self.stride;
         let out = self.outputs.get_mut(start..start + self.stride).unwrap_or_default();
-        let len = self.unit.run(&self.task, item, out)?;
+        let len = match &mut self.contexts {
+            TaskContexts::Libcrypto(contexts) => contexts.run(&self.task, item, out)?,
+            TaskContexts::AwsLc(contexts) => contexts.run(&self.task, item, out)?,
+        };
         if let Some(kept) = self.output_lens.get_mut(item) {
             *kept = len;
         }
@@ -92,7 +121,7 @@ impl PreparedTask {
         self.next = 0;
         self.run(self.items())?;
         match (0..self.items()).find(|&item| !is_right(item, self.output(item))) {
-            Some(item) => Err(PeerError::Differs { library: self.library.version().into(), item }),
+            Some(item) => Err(PeerError::Differs { library: self.library.clone(), item }),
             None => Ok(()),
         }
     }
@@ -110,22 +139,28 @@ enum AlgorithmContexts {
     /// One context per key.
     Encapsulate(Vec<PkeyContext>, usize),
     Decapsulate(Vec<PkeyContext>),
-    Cbc(PeerCipher),
-    Gcm(PeerCipher),
+    Cbc(PeerCiphers),
+    Gcm(PeerCiphers),
     Digest(PeerDigest),
     /// With a buffer for the ciphertext, whose last block is the MAC.
-    DesMac(PeerCipher, Vec<u8>),
-    Cmac(PeerMac),
+    DesMac(PeerCiphers, Vec<u8>),
+    /// With the length of a MAC.
+    Mac(PeerMacs, usize),
     /// One context per item, as a connection has one, and the records with room for MAC and padding.
     Stitched(Vec<StitchedCipher>, Vec<Vec<u8>>),
     /// HMAC, and then the cipher, with a buffer for both.
-    Chain(PeerMac, PeerCipher, ChainHash, Vec<u8>),
+    Chain(PeerMac, PeerCiphers, ChainHash, Vec<u8>),
 }
 
 impl AlgorithmContexts {
     fn new(library: &Libcrypto, task: &PeerTask) -> Result<Self, PeerError> {
         // It decides the cipher, which then refuses keys of another length.
         let first_key_len = task.key(0).len();
+        let ciphers = |[short, long]: [&'static CStr; 2]| {
+            PeerCiphers::new(task, || {
+                PeerCipher::new(library, if first_key_len == 32 { long } else { short })
+            })
+        };
         Ok(match task.algorithm {
             PeerAlgorithm::RsaSign | PeerAlgorithm::EcdsaSign => Self::sign(library, task)?,
             PeerAlgorithm::RsaVerify | PeerAlgorithm::EcdsaVerify => Self::verify(library, task)?,
@@ -162,36 +197,41 @@ impl AlgorithmContexts {
             }
             PeerAlgorithm::X25519 => Self::derive(library, task, PeerKey::x25519_peer)?,
             PeerAlgorithm::Ecdh => Self::derive(library, task, PeerKey::public)?,
-            PeerAlgorithm::Cbc(CbcCipher::Des) => Self::Cbc(PeerCipher::des_cbc(library)?),
-            PeerAlgorithm::Cbc(CbcCipher::Tdes) => Self::Cbc(PeerCipher::new(library, c"DES-EDE3-CBC")?),
-            PeerAlgorithm::Cbc(CbcCipher::Aes) => {
-                let name = if first_key_len == 32 { c"AES-256-CBC" } else { c"AES-128-CBC" };
-                Self::Cbc(PeerCipher::new(library, name)?)
+            PeerAlgorithm::Cbc(CbcCipher::Des) => {
+                Self::Cbc(PeerCiphers::new(task, || PeerCipher::des_cbc(library))?)
             }
-            PeerAlgorithm::AesCtr => {
-                let name = if first_key_len == 32 { c"AES-256-CTR" } else { c"AES-128-CTR" };
-                Self::Cbc(PeerCipher::new(library, name)?)
-            }
-            PeerAlgorithm::ChaCha20Poly1305 => Self::Gcm(PeerCipher::new(library, c"ChaCha20-Poly1305")?),
-            PeerAlgorithm::AesGcm => {
-                let name = if first_key_len == 32 { c"AES-256-GCM" } else { c"AES-128-GCM" };
-                Self::Gcm(PeerCipher::new(library, name)?)
-            }
+            PeerAlgorithm::Cbc(CbcCipher::Tdes) => Self::Cbc(ciphers([c"DES-EDE3-CBC"; 2])?),
+            PeerAlgorithm::Cbc(CbcCipher::Aes) => Self::Cbc(ciphers([c"AES-128-CBC", c"AES-256-CBC"])?),
+            PeerAlgorithm::AesCtr => Self::Cbc(ciphers([c"AES-128-CTR", c"AES-256-CTR"])?),
+            PeerAlgorithm::ChaCha20Poly1305 => Self::Gcm(ciphers([c"ChaCha20-Poly1305"; 2])?),
+            PeerAlgorithm::AesGcm => Self::Gcm(ciphers([c"AES-128-GCM", c"AES-256-GCM"])?),
+            PeerAlgorithm::AesGcmSiv => Self::Gcm(ciphers([c"AES-128-GCM-SIV", c"AES-256-GCM-SIV"])?),
             PeerAlgorithm::Sha1 => Self::Digest(PeerDigest::new(library, c"SHA1")?),
             PeerAlgorithm::Sha224 => Self::Digest(PeerDigest::new(library, c"SHA224")?),
             PeerAlgorithm::Sha256 => Self::Digest(PeerDigest::new(library, c"SHA256")?),
             PeerAlgorithm::Sha512 => Self::Digest(PeerDigest::new(library, c"SHA512")?),
             PeerAlgorithm::Sha3_256 => Self::Digest(PeerDigest::new(library, c"SHA3-256")?),
             PeerAlgorithm::Sha3_512 => Self::Digest(PeerDigest::new(library, c"SHA3-512")?),
+            PeerAlgorithm::Shake128 => Self::Digest(PeerDigest::xof(library, c"SHAKE128", 32)?),
+            PeerAlgorithm::Shake256 => Self::Digest(PeerDigest::xof(library, c"SHAKE256", 64)?),
             PeerAlgorithm::DesMac => {
-                Self::DesMac(PeerCipher::des_cbc(library)?, vec![0; longest_input(task)])
+                let ciphers = PeerCiphers::new(task, || PeerCipher::des_cbc(library))?;
+                Self::DesMac(ciphers, vec![0; longest_input(task)])
             }
-            PeerAlgorithm::AesCmac => Self::Cmac(PeerMac::aes_cmac(library, first_key_len)?),
+            PeerAlgorithm::AesCmac => {
+                Self::Mac(PeerMacs::new(task, || PeerMac::aes_cmac(library, first_key_len))?, TAG_LEN)
+            }
+            PeerAlgorithm::HmacSha512 => {
+                Self::Mac(PeerMacs::new(task, || PeerMac::hmac(library, c"SHA512"))?, SHA512_LEN)
+            }
             PeerAlgorithm::Chain(CbcCipher::Aes, hash) => Self::stitched(library, task, hash)?,
             // For triple DES, libcrypto has no cipher that computes the HMAC too.
             PeerAlgorithm::Chain(_, hash) => {
-                let (mac, cipher) =
-                    (PeerMac::hmac(library, hash)?, PeerCipher::new(library, c"DES-EDE3-CBC")?);
+                let digest = match hash {
+                    ChainHash::Sha1 => c"SHA1",
+                    ChainHash::Sha256 => c"SHA256",
+                };
+                let (mac, cipher) = (PeerMac::hmac(library, digest)?, ciphers([c"DES-EDE3-CBC"; 2])?);
                 Self::Chain(mac, cipher, hash, Vec::with_capacity(longest_input(task) + MAX_ADDED))
             }
         })
@@ -260,7 +300,7 @@ impl AlgorithmContexts {
             Self::Gcm(_) => longest_input(task) + TAG_LEN,
             Self::Digest(digest) => digest.output_len(),
             Self::DesMac(..) => DES_BLOCK_LEN,
-            Self::Cmac(_) => TAG_LEN,
+            Self::Mac(_, len) => *len,
             Self::Stitched(_, records) => records.iter().map(Vec::len).max().unwrap_or(0),
             Self::Chain(.., hash, _) => sealed_len(longest_input(task), *hash, DES_BLOCK_LEN),
         }
@@ -282,29 +322,92 @@ impl AlgorithmContexts {
             Self::Derive(contexts, _) => at(contexts, item)?.run_derive(out),
             Self::Encapsulate(contexts, len) => at(contexts, key)?.run_encapsulate(*len, out),
             Self::Decapsulate(contexts) => at(contexts, key)?.run_decapsulate(input, out),
-            Self::Cbc(cipher) => cipher.run(task.key(item), task.extras.get(item), input, out),
-            Self::Gcm(cipher) => seal(cipher, task, item, out),
+            Self::Cbc(ciphers) => {
+                let (cipher, key) = ciphers.of_item(task, item)?;
+                cipher.run(key, task.extras.get(item), input, out)
+            }
+            Self::Gcm(ciphers) => seal(ciphers.of_item(task, item)?, task, item, out),
             Self::Digest(digest) => digest.run(input, out),
-            Self::DesMac(cipher, scratch) => des_mac(cipher, task.key(item), input, scratch, out),
-            Self::Cmac(cmac) => cmac.run(task.key(item), input, out),
+            Self::DesMac(ciphers, scratch) => des_mac(ciphers.of_item(task, item)?, input, scratch, out),
+            Self::Mac(macs, _) => {
+                let (mac, key) = macs.of_item(task, item)?;
+                mac.run(key, input, out)
+            }
             Self::Stitched(contexts, records) => {
                 let extras = ChainExtras::from_bytes(task.extras.get(item), AES_BLOCK_LEN)?;
                 at(contexts, item)?.run(extras.iv, extras.header, input.len(), at(records, item)?, out)
             }
-            Self::Chain(mac, cipher, hash, text) => seal_chain(mac, cipher, *hash, text, task, item, out),
+            Self::Chain(mac, ciphers, hash, text) => {
+                seal_chain(mac, ciphers.of_item(task, item)?, *hash, text, task, item, out)
+            }
         }
     }
 }
 
+/// Contexts of ciphers or MACs: one for each key if keys recur, which then stays set, or one that gets the key of each
+/// item.
+struct KeyedContexts<T> {
+    contexts: Vec<T>,
+    is_kept: bool,
+}
+
+type PeerCiphers = KeyedContexts<PeerCipher>;
+type PeerMacs = KeyedContexts<PeerMac>;
+
+impl<T: SetKey> KeyedContexts<T> {
+    fn new(task: &PeerTask, make: impl Fn() -> Result<T, PeerError>) -> Result<Self, PeerError> {
+        let is_kept = task.has_recurring_keys();
+        let with_key = |key: &[u8]| {
+            let mut context = make()?;
+            context.set_key(key)?;
+            Ok(context)
+        };
+        let contexts = match is_kept {
+            true => task.keys.iter().map(with_key).collect::<Result<_, PeerError>>()?,
+            false => vec![make()?],
+        };
+        Ok(Self { contexts, is_kept })
+    }
+
+    /// Returns the context of an item, and the key to set if it is not set.
+    fn of_item<'t>(
+        &mut self,
+        task: &'t PeerTask,
+        item: usize,
+    ) -> Result<(&mut T, Option<&'t [u8]>), PeerError> {
+        match self.is_kept {
+            true => Ok((at(&mut self.contexts, task.key_index(item))?, None)),
+            false => Ok((at(&mut self.contexts, 0)?, Some(task.key(item)))),
+        }
+    }
+}
+
+/// A context that keeps its key.
+trait SetKey {
+    fn set_key(&mut self, key: &[u8]) -> Result<(), PeerError>;
+}
+
+impl SetKey for PeerCipher {
+    fn set_key(&mut self, key: &[u8]) -> Result<(), PeerError> {
+        Self::set_key(self, key)
+    }
+}
+
+impl SetKey for PeerMac {
+    fn set_key(&mut self, key: &[u8]) -> Result<(), PeerError> {
+        Self::set_key(self, key)
+    }
+}
+
 /// The extra bytes of an item of [`PeerAlgorithm::Chain`].
-struct ChainExtras<'a> {
-    iv: &'a [u8],
-    header: &'a [u8; HEADER_LEN],
-    mac_key: &'a [u8],
+pub(super) struct ChainExtras<'a> {
+    pub(super) iv: &'a [u8],
+    pub(super) header: &'a [u8; HEADER_LEN],
+    pub(super) mac_key: &'a [u8],
 }
 
 impl<'a> ChainExtras<'a> {
-    fn from_bytes(extras: &'a [u8], block_len: usize) -> Result<Self, PeerError> {
+    pub(super) fn from_bytes(extras: &'a [u8], block_len: usize) -> Result<Self, PeerError> {
         let parts = extras.split_at_checked(block_len).and_then(|(iv, rest)| {
             let (header, mac_key) = rest.split_first_chunk()?;
             Some(Self { iv, header, mac_key })
@@ -314,14 +417,14 @@ impl<'a> ChainExtras<'a> {
 }
 
 /// Returns the length of a TLS record with its MAC and the shortest padding. RFC 5246 6.2.3.2.
-fn sealed_len(len: usize, hash: ChainHash, block_len: usize) -> usize {
+pub(super) fn sealed_len(len: usize, hash: ChainHash, block_len: usize) -> usize {
     (len + hash.tag_len() + 1).next_multiple_of(block_len)
 }
 
 /// Makes the MAC, and encrypts record, MAC and padding.
 fn seal_chain(
     mac: &mut PeerMac,
-    cipher: &mut PeerCipher,
+    (cipher, key): (&mut PeerCipher, Option<&[u8]>),
     hash: ChainHash,
     text: &mut Vec<u8>,
     task: &PeerTask,
@@ -336,18 +439,23 @@ fn seal_chain(
     let start = text.len();
     text.extend_from_slice(input);
     let mut tag = [0; LONGEST_TAG];
-    let tag_len = mac.run(mac_key, text, &mut tag)?;
+    let tag_len = mac.run(Some(mac_key), text, &mut tag)?;
     text.extend_from_slice(&tag[..tag_len]);
     let end = start + sealed_len(input.len(), hash, DES_BLOCK_LEN);
     // Below a block.
     let padding = (end - text.len() - 1) as u8;
     text.resize(end, padding);
     // The MAC covers header and length, but they are not encrypted.
-    cipher.run(task.key(item), iv, &text[start..], out)
+    cipher.run(key, iv, &text[start..], out)
 }
 
-fn seal(cipher: &mut PeerCipher, task: &PeerTask, item: usize, out: &mut [u8]) -> Result<usize, PeerError> {
-    let len = cipher.run(task.key(item), task.extras.get(item), task.inputs.get(item), out)?;
+fn seal(
+    (cipher, key): (&mut PeerCipher, Option<&[u8]>),
+    task: &PeerTask,
+    item: usize,
+    out: &mut [u8],
+) -> Result<usize, PeerError> {
+    let len = cipher.run(key, task.extras.get(item), task.inputs.get(item), out)?;
     match out.get_mut(len..).and_then(<[u8]>::first_chunk_mut::<TAG_LEN>) {
         Some(tag) => cipher.tag(tag).map(|()| len + TAG_LEN),
         None => Err(fault("room for a tag", out.len() - len)),
@@ -356,8 +464,7 @@ fn seal(cipher: &mut PeerCipher, task: &PeerTask, item: usize, out: &mut [u8]) -
 
 /// ISO 9797-1 algorithm 1: the last block of a CBC encryption under a zero IV.
 fn des_mac(
-    cipher: &mut PeerCipher,
-    key: &[u8],
+    (cipher, key): (&mut PeerCipher, Option<&[u8]>),
     input: &[u8],
     scratch: &mut [u8],
     out: &mut [u8],
@@ -374,7 +481,7 @@ fn verdict(is_accepted: bool, out: &mut [u8]) -> Result<usize, PeerError> {
     Ok(out.len())
 }
 
-fn at<T>(contexts: &mut [T], index: usize) -> Result<&mut T, PeerError> {
+pub(super) fn at<T>(contexts: &mut [T], index: usize) -> Result<&mut T, PeerError> {
     let held = contexts.len();
     contexts.get_mut(index).ok_or_else(|| fault(&format!("an index below {held}"), index))
 }
@@ -417,6 +524,6 @@ fn longest(keys: &[PeerKey]) -> usize {
     keys.iter().map(PeerKey::output_len).max().unwrap_or(0)
 }
 
-fn longest_input(task: &PeerTask) -> usize {
+pub(super) fn longest_input(task: &PeerTask) -> usize {
     task.inputs.iter().map(<[u8]>::len).max().unwrap_or(0)
 }

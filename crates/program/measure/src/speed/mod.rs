@@ -1,9 +1,10 @@
-//! `oarlock speed`: operations per second, engine by engine, beside OpenSSL in the same run.
+//! `oarlock speed`: operations per second, engine by engine, beside OpenSSL and AWS-LC in the same run.
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | this one | the command: arguments, rows, OpenSSL's own figures as a check |
+//! | this one | the command: arguments and rows |
 //! | `measure` | contenders taking turns |
+//! | `peers` | the peers of an operation, and the better of several ways to measure one |
 //! | `public`, `records` | their work |
 //! | `report` | rows as table, JSON and picture |
 //! | `fit` | `--fit`: constants of the cost model instead of rates |
@@ -11,6 +12,7 @@
 mod error;
 mod fit;
 mod measure;
+mod peers;
 mod public;
 mod records;
 mod report;
@@ -29,13 +31,13 @@ use oarlock_terminal::{GlobalOptions, check_writable, progress};
 pub use self::error::SpeedError;
 pub(crate) use self::measure::SpeedContender;
 use self::measure::{SpeedRate, compete};
-use self::public::BareOperations;
+use self::peers::{PeerRates, SpeedPeers};
 pub(crate) use self::public::{AcceleratorJobs, is_right};
-use self::records::{AcceleratorRecords, BareRecords, RecordWork};
+use self::records::{AcceleratorRecords, RecordWork};
 use self::report::SpeedRow;
 use crate::operation::{NamedOperation, PublicKeyWork};
-use crate::peer::openssl_speed::{self, OpensslRates};
-use crate::peer::{Libcrypto, PeerAlgorithm, PeerError, PreparedTask};
+use crate::peer::openssl_speed;
+use crate::peer::{Libcrypto, PeerError, aws_lc_version};
 
 /// Arguments of `oarlock speed`.
 #[derive(Args, Clone, Debug)]
@@ -52,7 +54,8 @@ pub struct SpeedArgs {
     /// Seconds of work per row and engine or library, above 0 and at most 3600
     #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = seconds)]
     seconds: Duration,
-    /// Path of a libcrypto.so of OpenSSL 3.0 or later to compare with; repeatable [default: that of the system]
+    /// Path of a libcrypto.so of OpenSSL 3.0 or later to compare with beside AWS-LC; repeatable [default: that of the
+    /// system]
     #[arg(long, value_name = "PATH")]
     libcrypto: Vec<PathBuf>,
     /// Number of different keys, 1 to 65536; several numbers give one row each [default: 8 for -hot, 1024 for
@@ -71,7 +74,7 @@ pub struct SpeedArgs {
     /// Draw the result into this SVG file
     #[arg(long, value_name = "FILE.svg")]
     plot: Option<PathBuf>,
-    /// Do not check OpenSSL's figures with `openssl speed`
+    /// Do not run `openssl speed`, whose rate counts if it is better than OpenSSL's rate in this process
     #[arg(long)]
     no_check: bool,
     /// Print the cost of a batch (C1), an operation (C2) and a byte (C3) by engine and shape instead, with the error
@@ -206,13 +209,12 @@ impl<'a> SpeedSession<'a> {
             1 => "1 thread".to_owned(),
             count => format!("{count} threads, rates added"),
         };
-        let libraries: Vec<String> =
-            self.libraries.iter().map(|library| library.version().to_owned()).collect();
-        let beside =
-            if libraries.is_empty() { "no OpenSSL here".to_owned() } else { libraries.join(" and ") };
+        let libraries = self.libraries.iter().map(|library| library.version().to_owned());
+        let peers: Vec<String> = libraries.chain([aws_lc_version()]).collect();
         format!(
-            "Operations per second of CPU time, from digest or record to checked result; {threads}.\nBeside: {beside}; \
-             AWS-LC called bare, one operation at a time. {:.1} s each, in turns.",
+            "Operations per second of CPU time, from digest or record to checked result; {threads}.\nBeside: {}, one \
+             operation at a time. {:.1} s each, in turns.",
+            peers.join(" and "),
             self.args.seconds.as_secs_f64()
         )
     }
@@ -230,9 +232,7 @@ impl<'a> SpeedSession<'a> {
             bar.set_message(operation.to_string());
             for keys in self.key_counts(operation) {
                 let work = self.make(operation, keys)?;
-                for engine in &self.engines {
-                    rows.extend(self.measure(operation, &work, engine, &bar)?);
-                }
+                rows.extend(self.measure_engines(operation, &work, &bar)?);
             }
         }
         bar.finish_and_clear();
@@ -246,73 +246,53 @@ impl<'a> SpeedSession<'a> {
         }
     }
 
-    /// Measures an operation on an engine: one row per library, or a single row. No row if the engine does not offer
-    /// it.
+    /// Measures an operation on each engine that offers it.
+    fn measure_engines(
+        &self,
+        operation: NamedOperation,
+        work: &SpeedWork,
+        bar: &ProgressBar,
+    ) -> Result<Vec<SpeedRow>, SpeedError> {
+        let offers = |engine: &&SingleEngine| work.shape().is_some_and(|shape| engine.offers(shape));
+        let (engines, others): (Vec<_>, Vec<_>) = self.engines.iter().partition(offers);
+        for engine in others {
+            bar.inc(PARTS as u64);
+            if self.tells_gaps {
+                eprintln!("oarlock: {operation}: {} does not offer it", engine.name);
+            }
+        }
+        if engines.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut peers = SpeedPeers::new(self, operation, work)?;
+        let mut rows = Vec::new();
+        for engine in engines {
+            rows.extend(self.measure(operation, work, engine, &mut peers, bar)?);
+        }
+        Ok(rows)
+    }
+
+    /// Measures an operation on an engine: one row per library, or a single row.
     fn measure(
         &self,
         operation: NamedOperation,
         work: &SpeedWork,
         engine: &SingleEngine,
+        peers: &mut SpeedPeers,
         bar: &ProgressBar,
     ) -> Result<Vec<SpeedRow>, SpeedError> {
         let op = operation.to_string();
-        if !work.shape().is_some_and(|shape| engine.offers(shape)) {
-            bar.inc(PARTS as u64);
-            if self.tells_gaps {
-                eprintln!("oarlock: {op}: {} does not offer it", engine.name);
-            }
-            return Ok(Vec::new());
-        }
         let accelerator = if operation.is_hot() { &engine.hot } else { &engine.cold };
         let table_bytes = match work {
             SpeedWork::Public(work) => work.warm(accelerator),
             SpeedWork::Records(_) => Ok(0),
         };
         let table_bytes = table_bytes.map_err(|error| SpeedError::Job { op: op.clone(), error })?;
-        let mut peers: Vec<Option<Vec<PreparedTask>>> = Vec::new();
-        for library in &self.libraries {
-            peers.push(self.prepare(&op, work, library)?);
-        }
-        let checks: Vec<Option<OpensslRates>> =
-            self.libraries.iter().map(|library| self.check(&op, library)).collect();
-        let indices = peer_indices(&peers);
-        let mut rates = self.compete(&op, work, accelerator, &mut peers, bar)?;
-        let void = |rates: &[SpeedRate], at: usize| {
-            self.void(&op, checks.get(at)?.as_ref()?, rates, *indices.get(at)?)
-        };
-        // Once more, because other work on the machine may have slowed one of both measurements.
-        if (0..indices.len()).any(|at| void(&rates, at).is_some()) {
-            rates = self.compete(&op, work, accelerator, &mut peers, bar)?;
-        }
-        let mut rows = Vec::new();
-        for at in 0..self.libraries.len().max(1) {
-            let mut openssl = indices.get(at).copied().flatten().map(|index| rates[index]);
-            let bare_rate = void(&rates, at);
-            if let Some(bare_rate) = bare_rate {
-                self.tell_void(&op, openssl.take().unwrap_or_default(), bare_rate);
-            }
-            let mut row = self.row(&op, engine.name, work, self.libraries.get(at));
-            row.table_bytes = table_bytes;
-            row.leaf = work.shape().and_then(|shape| engine.leaf(shape));
-            row.is_void = bare_rate.is_some();
-            row.set_rate(rates[0], openssl, rates[1]);
-            rows.push(row);
-        }
-        Ok(rows)
-    }
-
-    /// Returns the rate of `openssl speed` if a library's rate here is void against it.
-    fn void(&self, op: &str, check: &OpensslRates, rates: &[SpeedRate], index: Option<usize>) -> Option<f64> {
-        let per_thread = rates.get(index?)?.per_s / self.threads as f64;
-        check.get(op).filter(|_| check.voids(op, per_thread))
-    }
-
-    fn tell_void(&self, op: &str, rate: SpeedRate, bare_rate: f64) {
-        let per_s = rate.per_s / self.threads as f64;
-        eprintln!(
-            "oarlock: {op}: OpenSSL's {per_s:.0}/s here is more than 10 % below its own `openssl speed` ({bare_rate:.0}/s), \
-             twice: the row is void"
-        );
+        let (ours, rates) = self.compete(&op, work, accelerator, peers, bar)?;
+        let mut row = self.row(&op, engine.name, work);
+        row.table_bytes = table_bytes;
+        row.leaf = work.shape().and_then(|shape| engine.leaf(shape));
+        Ok(row.beside(ours, &rates))
     }
 
     fn make(&self, operation: NamedOperation, keys: usize) -> Result<SpeedWork, SpeedError> {
@@ -324,116 +304,65 @@ impl<'a> SpeedSession<'a> {
         Ok(SpeedWork::Public(operation.work(&self.all, keys, jobs)?))
     }
 
-    /// Prepares the library's work, one per thread, and checks its results. None, with a note, if it lacks the
-    /// algorithm.
-    fn prepare(
-        &self,
-        op: &str,
-        work: &SpeedWork,
-        library: &Libcrypto,
-    ) -> Result<Option<Vec<PreparedTask>>, SpeedError> {
-        if PeerAlgorithm::of_operation(op).is_none() {
-            eprintln!("oarlock: {op}: no OpenSSL figure: libcrypto has no such operation in one call");
-            return Ok(None);
-        }
-        let fail = |error| SpeedError::Peer { op: op.to_owned(), error };
-        let prepare = || -> Result<Vec<PreparedTask>, PeerError> {
-            let mut prepared = Vec::new();
-            for _ in 0..self.threads {
-                prepared.push(library.prepare(work.task()?)?);
-            }
-            Ok(prepared)
-        };
-        let mut prepared = match prepare() {
-            Err(error) if error.is_absence() => {
-                eprintln!("oarlock: {op}: no OpenSSL figure: {error}");
-                return Ok(None);
-            }
-            prepared => prepared.map_err(fail)?,
-        };
-        let ours = match work {
-            SpeedWork::Records(records) => records.results(&self.all)?,
-            SpeedWork::Public(_) => Vec::new(),
-        };
-        let is_right = |item: usize, output: &[u8]| match work {
-            SpeedWork::Records(_) => ours[item] == output,
-            SpeedWork::Public(work) => is_right(&self.all, work, item, output),
-        };
-        // All threads have the same task, so the check of one is enough.
-        prepared.first_mut().map_or(Ok(()), |first| first.check_all(is_right)).map_err(fail)?;
-        Ok(Some(prepared))
-    }
-
-    /// Runs the `openssl speed` of the library's version for the operation.
-    fn check(&self, op: &str, library: &Libcrypto) -> Option<OpensslRates> {
-        if self.args.no_check {
-            return None;
-        }
-        // The program takes whole seconds only.
-        let seconds = self.args.seconds.as_secs().clamp(1, 3) as u32;
-        // Without the program the rates are printed unchecked.
-        openssl_speed::measure(library, &[op], seconds).ok()
-    }
-
-    /// Measures Oarlock, AWS-LC called bare, then each library that has the algorithm.
+    /// Lets Oarlock and its peers take turns, and runs `openssl speed` of each library's version. Returns the rates of
+    /// both sides.
     fn compete(
         &self,
         op: &str,
         work: &SpeedWork,
         accelerator: &Accelerator,
-        peers: &mut [Option<Vec<PreparedTask>>],
+        peers: &mut SpeedPeers,
         bar: &ProgressBar,
-    ) -> Result<Vec<SpeedRate>, SpeedError> {
-        let fail = |error| SpeedError::Job { op: op.to_owned(), error };
-        let mut threads: Vec<Vec<Box<dyn SpeedContender + '_>>> = Vec::new();
-        for index in 0..self.threads {
-            threads.push(self.own_contenders(op, work, accelerator, index).map_err(fail)?);
-        }
-        for prepared in peers.iter_mut().flatten() {
-            for (thread, prepared) in threads.iter_mut().zip(prepared.iter_mut()) {
-                thread.push(Box::new(LibcryptoContender {
-                    op,
-                    prepared,
-                    batch: work.peer_batch(self.args.batch as usize),
-                }));
-            }
-        }
+    ) -> Result<(SpeedRate, PeerRates), SpeedError> {
+        let mut threads: Vec<Vec<Box<dyn SpeedContender + '_>>> =
+            (0..self.threads).map(|index| vec![self.ours(op, work, accelerator, index)]).collect();
+        let batch = work.peer_batch(self.args.batch as usize);
+        let positions = peers.join(&mut threads, op, work, accelerator, batch)?;
         let start = bar.position();
         let rates = compete(threads, self.args.seconds, &|share| {
             bar.set_position(start + (share.min(1.0) * PARTS as f64) as u64);
         });
         bar.set_position(start + PARTS as u64);
-        rates
+        let rates = rates?;
+        let programs = self.libraries.iter().map(|library| self.openssl_speed(op, library)).collect();
+        Ok((rates[0], positions.pick(&rates, programs)))
     }
 
-    fn own_contenders<'w>(
+    /// Runs the `openssl speed` of the library's version for the operation, and returns its rate.
+    fn openssl_speed(&self, op: &str, library: &Libcrypto) -> Option<f64> {
+        // The program's rate is that of one thread, whose core has nothing else to do.
+        if self.args.no_check || self.threads > 1 {
+            return None;
+        }
+        // The program takes whole seconds only.
+        let seconds = self.args.seconds.as_secs().clamp(1, 3) as u32;
+        // Without the program the rate in this process stands alone.
+        openssl_speed::measure(library, &[op], seconds).ok()?.get(op)
+    }
+
+    fn ours<'w>(
         &self,
         op: &'w str,
         work: &'w SpeedWork,
         accelerator: &'w Accelerator,
         index: usize,
-    ) -> Result<Vec<Box<dyn SpeedContender + 'w>>, oarlock::JobError> {
-        let referee = accelerator.diagnostics().referee();
-        let batch = self.args.batch as usize;
-        Ok(match work {
-            SpeedWork::Records(work) => vec![
-                Box::new(AcceleratorRecords {
-                    accelerator,
-                    work: work.clone(),
-                    outcomes: Outcomes::default(),
-                }),
-                Box::new(BareRecords { engine: referee, work: work.clone(), outcomes: Outcomes::default() }),
-            ],
+    ) -> Box<dyn SpeedContender + 'w> {
+        match work {
+            SpeedWork::Records(work) => Box::new(AcceleratorRecords {
+                accelerator,
+                work: work.clone(),
+                outcomes: Outcomes::default(),
+            }),
             SpeedWork::Public(work) => {
-                let (jobs, batch) = (work.jobs(), work.batch(batch));
-                let bare = BareOperations::new(referee, op, &jobs, batch.min(BARE_BATCH))?;
+                let (jobs, batch) = (work.jobs(), work.batch(self.args.batch as usize));
                 let at = index * batch % jobs.len().max(1);
-                vec![Box::new(AcceleratorJobs { accelerator, op, jobs, batch, at }), Box::new(bare)]
+                Box::new(AcceleratorJobs { accelerator, op, jobs, batch, at })
             }
-        })
+        }
     }
 
-    fn row(&self, op: &str, engine: &'static str, work: &SpeedWork, library: Option<&Libcrypto>) -> SpeedRow {
+    /// Makes a row without rates.
+    fn row(&self, op: &str, engine: &'static str, work: &SpeedWork) -> SpeedRow {
         let (batch, keys, bytes) = match work {
             SpeedWork::Records(work) => (self.args.records as usize, work.keys(), work.input_len()),
             SpeedWork::Public(work) => {
@@ -443,28 +372,13 @@ impl<'a> SpeedSession<'a> {
         SpeedRow {
             op: op.to_owned(),
             engine,
-            leaf: None,
             threads: self.threads,
             batch,
             keys,
             bytes,
-            ops_per_s: 0.0,
-            batch_us: 0.0,
-            openssl_ops_per_s: None,
-            ratio: None,
-            is_void: false,
-            libcrypto: library.map(|library| library.version().to_owned()),
-            table_bytes: 0,
-            aws_lc_per_s: 0.0,
+            ..SpeedRow::default()
         }
     }
-}
-
-/// Returns the index of each library's rate among those of the contenders: after Oarlock's and AWS-LC's. None if it
-/// does not compete.
-fn peer_indices(peers: &[Option<Vec<PreparedTask>>]) -> Vec<Option<usize>> {
-    let mut next = 2..;
-    peers.iter().map(|peer| peer.as_ref().and_then(|_| next.next())).collect()
 }
 
 /// The number of steps of the progress bar per row.
@@ -495,21 +409,6 @@ impl SpeedWork {
             Self::Public(work) => work.batch(batch).min(BARE_BATCH),
             Self::Records(_) => 4096,
         }
-    }
-}
-
-/// libcrypto as a contender.
-struct LibcryptoContender<'a> {
-    op: &'a str,
-    prepared: &'a mut PreparedTask,
-    batch: usize,
-}
-
-impl SpeedContender for LibcryptoContender<'_> {
-    fn run(&mut self) -> Result<usize, SpeedError> {
-        let ran = self.prepared.run(self.batch);
-        ran.map_err(|error| SpeedError::Peer { op: self.op.to_owned(), error })?;
-        Ok(self.batch)
     }
 }
 

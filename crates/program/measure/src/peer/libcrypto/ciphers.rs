@@ -7,7 +7,7 @@ use zeroize::Zeroize;
 
 use super::{Libcrypto, OwnedObject, check_output_len, fetched};
 use crate::peer::PeerError;
-use crate::peer::task::{ChainHash, fault};
+use crate::peer::task::fault;
 
 const EVP_CTRL_AEAD_GET_TAG: c_int = 0x10;
 const EVP_CTRL_AEAD_TLS1_AAD: c_int = 0x16;
@@ -53,16 +53,26 @@ impl PeerCipher {
         Self::new(library, c"DES-CBC")
     }
 
-    /// Encrypts whole blocks, or any length in a stream mode, under a new key and IV. Returns the written length.
+    /// Sets a key that stays.
+    pub(in crate::peer) fn set_key(&mut self, key: &[u8]) -> Result<(), PeerError> {
+        self.check_key_len(key)?;
+        self.start(Some(key), None)
+    }
+
+    /// Encrypts whole blocks, or any length in a stream mode, under a new IV, and a new key unless one is set. Returns
+    /// the written length.
     pub(in crate::peer) fn run(
         &mut self,
-        key: &[u8],
+        key: Option<&[u8]>,
         iv: &[u8],
         input: &[u8],
         out: &mut [u8],
     ) -> Result<usize, PeerError> {
-        self.check_lengths(key, iv, input, out)?;
-        self.start(key, iv)?;
+        if let Some(key) = key {
+            self.check_key_len(key)?;
+        }
+        self.check_lengths(iv, input, out)?;
+        self.start(key, Some(iv))?;
         let library = &self.context.library;
         let mut written: c_int = 0;
         let len = c_int::try_from(input.len()).map_err(|_| fault("a record under 2 GiB", input.len()))?;
@@ -94,28 +104,33 @@ impl PeerCipher {
         library.expect_one(done, "EVP_CTRL_AEAD_GET_TAG")
     }
 
-    fn check_lengths(&self, key: &[u8], iv: &[u8], input: &[u8], out: &[u8]) -> Result<(), PeerError> {
-        let expected = (self.key_len, self.iv_len, 0);
-        let found = (key.len(), iv.len(), input.len() % self.block_len.max(1));
-        if expected != found {
+    fn check_key_len(&self, key: &[u8]) -> Result<(), PeerError> {
+        if key.len() == self.key_len {
+            return Ok(());
+        }
+        Err(fault(&format!("a key of {} bytes", self.key_len), key.len()))
+    }
+
+    fn check_lengths(&self, iv: &[u8], input: &[u8], out: &[u8]) -> Result<(), PeerError> {
+        let found = (iv.len(), input.len() % self.block_len.max(1));
+        if (self.iv_len, 0) != found {
             return Err(fault(
-                &format!(
-                    "a key of {}, an IV of {} and blocks of {} bytes",
-                    self.key_len, self.iv_len, self.block_len
-                ),
-                format!("{}, {} and {} bytes", key.len(), iv.len(), input.len()),
+                &format!("an IV of {} and blocks of {} bytes", self.iv_len, self.block_len),
+                format!("{} and {} bytes", iv.len(), input.len()),
             ));
         }
         check_output_len(out.len(), input.len())
     }
 
-    fn start(&mut self, key: &[u8], iv: &[u8]) -> Result<(), PeerError> {
+    /// Starts a record. A key or an IV that is absent stays as it is.
+    fn start(&mut self, key: Option<&[u8]>, iv: Option<&[u8]>) -> Result<(), PeerError> {
         let library = &self.context.library;
         let functions = library.functions();
         // The method is set once: later records only change key and IV, which is libcrypto's quickest way.
         let method = if self.is_set { null_mut() } else { self.method.raw() };
-        let (context, key, iv) = (self.context.raw(), key.as_ptr(), iv.as_ptr());
-        // SAFETY: key and IV have the lengths of the method, as `check_lengths` saw.
+        let pointer = |bytes: Option<&[u8]>| bytes.map_or(null(), <[u8]>::as_ptr);
+        let (context, key, iv) = (self.context.raw(), pointer(key), pointer(iv));
+        // SAFETY: key and IV are null or have the lengths of the method, which the callers checked.
         let done = unsafe { (functions.EVP_EncryptInit_ex)(context, method, null_mut(), key, iv) };
         library.expect_one(done, "EVP_EncryptInit_ex")?;
         // After the context is set up, as the manual of EVP_CIPHER_CTX_set_padding asks.
@@ -243,11 +258,7 @@ impl PeerMac {
     }
 
     /// Makes HMAC with keys of any length.
-    pub(in crate::peer) fn hmac(library: &Libcrypto, hash: ChainHash) -> Result<Self, PeerError> {
-        let digest = match hash {
-            ChainHash::Sha1 => c"SHA1",
-            ChainHash::Sha256 => c"SHA256",
-        };
+    pub(in crate::peer) fn hmac(library: &Libcrypto, digest: &CStr) -> Result<Self, PeerError> {
         Self::new(library, c"HMAC", c"digest", digest, None)
     }
 
@@ -279,23 +290,43 @@ impl PeerMac {
         Ok(Self { context, _method: method, key_len })
     }
 
-    /// Computes the MAC of `message` under a new key, and returns its length.
+    /// Sets a key that stays.
+    pub(in crate::peer) fn set_key(&mut self, key: &[u8]) -> Result<(), PeerError> {
+        self.check_key_len(key)?;
+        let library = &self.context.library;
+        // SAFETY: the key's length is passed; the context has its function.
+        let done = unsafe {
+            (library.functions().EVP_MAC_init)(self.context.raw(), key.as_ptr(), key.len(), null())
+        };
+        library.expect_one(done, "EVP_MAC_init")
+    }
+
+    fn check_key_len(&self, key: &[u8]) -> Result<(), PeerError> {
+        match self.key_len.filter(|len| key.len() != *len) {
+            Some(len) => Err(fault(&format!("a key of {len} bytes"), key.len())),
+            None => Ok(()),
+        }
+    }
+
+    /// Computes the MAC of `message`, under a new key unless one is set, and returns its length.
     pub(in crate::peer) fn run(
         &mut self,
-        key: &[u8],
+        key: Option<&[u8]>,
         message: &[u8],
         out: &mut [u8],
     ) -> Result<usize, PeerError> {
-        if let Some(len) = self.key_len.filter(|len| key.len() != *len) {
-            return Err(fault(&format!("a key of {len} bytes"), key.len()));
+        if let Some(key) = key {
+            self.check_key_len(key)?;
         }
+        // A null pointer keeps the key.
+        let (key, key_len) = key.map_or((null(), 0), |key| (key.as_ptr(), key.len()));
         let library = &self.context.library;
         let functions = library.functions();
         let context = self.context.raw();
         let mut len = 0usize;
         // SAFETY: every length is passed; the context has its function.
         let done = unsafe {
-            (functions.EVP_MAC_init)(context, key.as_ptr(), key.len(), null())
+            (functions.EVP_MAC_init)(context, key, key_len, null())
                 .min((functions.EVP_MAC_update)(context, message.as_ptr(), message.len()))
                 .min((functions.EVP_MAC_final)(context, out.as_mut_ptr(), &raw mut len, out.len()))
         };

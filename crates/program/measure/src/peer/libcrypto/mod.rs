@@ -1,9 +1,11 @@
-//! libcrypto, loaded at run time: all foreign calls of this crate, behind safe types.
+//! libcrypto, loaded at run time, and that of AWS-LC, which the program contains: all foreign calls of this crate,
+//! behind safe types.
 //!
-//! Only functions that OpenSSL has documented from 3.0 on are used. A library is never unloaded: it registers exit
+//! Of OpenSSL, only functions that OpenSSL has documented from 3.0 on are used. A library is never unloaded: it registers exit
 //! handlers and thread-local destructors of its own.
 #![allow(unsafe_code, reason = "the crate's one address for foreign calls")]
 
+pub(super) mod aws_lc;
 mod ciphers;
 
 use std::ffi::{CStr, c_char, c_int, c_long, c_uchar, c_uint, c_ulong, c_void};
@@ -101,6 +103,7 @@ functions! {
     EVP_DigestInit_ex(Raw, Raw, Raw) -> c_int;
     EVP_DigestUpdate(Raw, *const c_void, usize) -> c_int;
     EVP_DigestFinal_ex(Raw, *mut c_uchar, *mut c_uint) -> c_int;
+    EVP_DigestFinalXOF(Raw, *mut c_uchar, usize) -> c_int;
     EVP_DigestSignInit(Raw, *mut Raw, Raw, Raw, Raw) -> c_int;
     EVP_DigestSign(Raw, *mut c_uchar, *mut usize, *const c_uchar, usize) -> c_int;
     EVP_DigestVerifyInit(Raw, *mut Raw, Raw, Raw, Raw) -> c_int;
@@ -624,9 +627,20 @@ pub(super) struct PeerDigest {
     context: OwnedObject,
     method: OwnedObject,
     output_len: usize,
+    /// True if the caller decides the length of the output.
+    is_xof: bool,
 }
 
 impl PeerDigest {
+    /// Makes an extendable-output function with an output of `output_len` bytes.
+    pub(super) fn xof(
+        library: &Libcrypto,
+        name: &'static CStr,
+        output_len: usize,
+    ) -> Result<Self, PeerError> {
+        Ok(Self { output_len, is_xof: true, ..Self::new(library, name)? })
+    }
+
     pub(super) fn new(library: &Libcrypto, name: &'static CStr) -> Result<Self, PeerError> {
         let functions = library.functions();
         // SAFETY: a null context is the default one; the name is a C string.
@@ -637,7 +651,7 @@ impl PeerDigest {
         let context = OwnedObject::new(library, raw, functions.EVP_MD_CTX_free, "EVP_MD_CTX_new")?;
         // SAFETY: the method is valid.
         let len = unsafe { (functions.EVP_MD_get_size)(method.raw()) };
-        Ok(Self { context, method, output_len: usize::try_from(len).unwrap_or(0) })
+        Ok(Self { context, method, output_len: usize::try_from(len).unwrap_or(0), is_xof: false })
     }
 
     /// Returns the length of a digest.
@@ -650,16 +664,18 @@ impl PeerDigest {
         let library = &self.context.library;
         let functions = library.functions();
         check_output_len(out.len(), self.output_len)?;
-        let context = self.context.raw();
-        let mut len: c_uint = 0;
+        let (context, to) = (self.context.raw(), out.as_mut_ptr());
         // SAFETY: context and method are valid, the message's length is passed, `out` holds a digest.
         let done = unsafe {
-            (functions.EVP_DigestInit_ex)(context, self.method.raw(), null_mut())
-                .min((functions.EVP_DigestUpdate)(context, message.as_ptr().cast(), message.len()))
-                .min((functions.EVP_DigestFinal_ex)(context, out.as_mut_ptr(), &raw mut len))
+            let begun = (functions.EVP_DigestInit_ex)(context, self.method.raw(), null_mut())
+                .min((functions.EVP_DigestUpdate)(context, message.as_ptr().cast(), message.len()));
+            begun.min(match self.is_xof {
+                true => (functions.EVP_DigestFinalXOF)(context, to, self.output_len),
+                false => (functions.EVP_DigestFinal_ex)(context, to, null_mut()),
+            })
         };
         // The smallest result is 1 only if all three calls succeeded.
-        library.expect_one(done, "EVP_DigestFinal_ex").map(|()| len as usize)
+        library.expect_one(done, "EVP_DigestFinal_ex or EVP_DigestFinalXOF").map(|()| self.output_len)
     }
 }
 
