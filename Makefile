@@ -54,7 +54,8 @@ help:
 	@echo 'make uninstall  remove what make install puts there'
 	@echo 'make deb        build, then make a package for Debian and Ubuntu in target/debian (installs cargo-deb)'
 	@echo 'make dist       build with LTO, then make the files of a release in target/distribution: archive, package, SBOM, checksums'
-	@echo 'make lab        build the laboratory, target/release/oarlock-lab: ladder, latency, bench and other experiments'
+	@echo 'make lab        build the laboratory, target/release/oarlock-lab: ladder, latency, bench and other experiments;'
+	@echo '                and OpenSSL 4.0 in target, a peer for oarlock speed --libcrypto'
 	@echo 'make provider   build the OpenSSL provider, target/release/oarlock.so: docs/openssl.md describes its use'
 	@echo 'make pkcs11     build the PKCS#11 module, target/release/oarlock-pkcs11.so: docs/pkcs11.md describes its use'
 	@echo 'make wheel      build the wheel of the Python module in target/wheels: docs/python.md describes its use'
@@ -129,10 +130,11 @@ dist:
 	@ls -l $(DIST)
 
 # The program is named too, here and below. Then shared crates have the features that `make build` gave them, and none is
-# built again.
+# built again. OpenSSL 4.0 is a peer for measurements, and no program is linked with it.
 lab: setup-build
 	$(CARGO) build --release --package oarlock-cli --package oarlock-lab
 	@echo 'built $(LAB): oarlock hands it the commands of the laboratory'
+	$(CARGO) run --quiet --package xtask -- openssl
 
 provider: setup-build
 	$(CARGO) build --release --package oarlock-cli --package oarlock-openssl

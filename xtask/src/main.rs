@@ -17,8 +17,8 @@
 //! the language of each crate. `cargo xtask sboxes [--inputs 2|3] [--rounds N] [--seed N]` searches for smaller
 //! circuits and makes the code. `cargo xtask sbom [--target TARGET]` prints the bill of materials of the program.
 //! `cargo xtask fma` and `cargo xtask fields --update` make the kernels of doubles. `cargo xtask kernel-test` tests the
-//! kernel's TLS in a guest. `cargo xtask commits [RANGE]` checks the commits of a range, by default those that the
-//! upstream does not have, else the last 20.
+//! kernel's TLS in a guest. `cargo xtask openssl` builds OpenSSL 4.0 as a peer of `oarlock speed`. `cargo xtask commits
+//! [RANGE]` checks the commits of a range, by default those that the upstream does not have, else the last 20.
 #![forbid(unsafe_code)]
 
 mod checks;
@@ -31,6 +31,7 @@ mod fma;
 mod kernel_test;
 mod language;
 mod locks;
+mod openssl;
 mod plan;
 mod runs;
 mod sbom;
@@ -56,7 +57,8 @@ const USAGE: &str =
        cargo xtask sboxes [--inputs 2|3] [--rounds N] [--seed N]
        cargo xtask fma
        cargo xtask sbom [--target TARGET]
-       cargo xtask kernel-test";
+       cargo xtask kernel-test
+       cargo xtask openssl";
 
 fn main() -> ExitCode {
     let command = match parse_command(std::env::args().skip(1)) {
@@ -88,6 +90,7 @@ enum XtaskCommand {
     Fma,
     Sbom { target: Option<String> },
     KernelTest,
+    Openssl,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -190,6 +193,7 @@ fn parse_command(mut words: impl Iterator<Item = String>) -> Result<XtaskCommand
     let checks = match name.as_str() {
         "fma" => return Ok(XtaskCommand::Fma),
         "kernel-test" => return Ok(XtaskCommand::KernelTest),
+        "openssl" => return Ok(XtaskCommand::Openssl),
         "counts" => return Ok(XtaskCommand::Counts { manifest }),
         "check" => CheckKind::ALL.to_vec(),
         name => CheckKind::ALL.into_iter().filter(|check| check.name() == name).collect(),
@@ -264,6 +268,10 @@ fn run(command: XtaskCommand) -> Result<bool, Box<dyn Error>> {
             Ok(true)
         }
         XtaskCommand::KernelTest => Ok(kernel_test::run()?),
+        XtaskCommand::Openssl => {
+            println!("openssl: oarlock speed --libcrypto {}", openssl::build()?.display());
+            Ok(true)
+        }
     }
 }
 
@@ -296,6 +304,7 @@ mod tests {
         let target = Some("aarch64-unknown-linux-gnu".to_owned());
         assert_eq!(parsed("sbom --target aarch64-unknown-linux-gnu"), Ok(XtaskCommand::Sbom { target }));
         assert_eq!(parsed("kernel-test"), Ok(XtaskCommand::KernelTest));
+        assert_eq!(parsed("openssl"), Ok(XtaskCommand::Openssl));
         let all = XtaskCommand::Sboxes { inputs: None, rounds: 0, seed: 7 };
         assert_eq!(parsed("sboxes --seed 7"), Ok(all));
         let two = XtaskCommand::Sboxes { inputs: Some(2), rounds: 3, seed: 1 };
