@@ -54,7 +54,7 @@ pub(crate) const EFFECTS: &[CommandEffect] = &[
 #[command(help_template = help_template::<CliCommand>())]
 #[command(after_help = "First steps:\n  \
                         oarlock engines                  the engines of this machine\n  \
-                        oarlock speed --op rsa2048-sign  their rate beside OpenSSL, in some seconds\n  \
+                        oarlock speed --op rsa2048-sign  their rate beside OpenSSL and AWS-LC, in some seconds\n  \
                         oarlock serve                    a server with sample keys; it prints commands to try\n\
                         `oarlock COMMAND --help` describes a command, and ends with examples. Commands of the laboratory need\n\
                         oarlock-lab beside this program, which \"make lab\" builds in a checkout of Oarlock.\n\n\
@@ -73,7 +73,7 @@ pub(crate) enum CliCommand {
     #[command(after_help = "Examples: oarlock engines\n          \
                       OARLOCK_DISABLE=lanes oarlock engines")]
     Engines,
-    /// Measure operations per second of each engine, beside OpenSSL
+    /// Measure operations per second of each engine, beside OpenSSL and AWS-LC
     Speed(SpeedArgs),
     /// Encrypt, tokenise or authenticate columns of CSV, NDJSON, Arrow
     ///

@@ -6,11 +6,11 @@
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | [`speed`] | engines in this process and OpenSSL: operations per second |
+//! | [`speed`] | engines in this process, OpenSSL and AWS-LC: operations per second |
 //! | [`load`] | a cryptoserver under load |
 //! | [`capacity`] | whether a machine affords a resolver's load |
 //! | [`sockets`] | TLS records that the kernel makes, and what they cost |
-//! | `peer` | OpenSSL, loaded at run time; the only unsafe code |
+//! | `peer` | OpenSSL, loaded at run time, and AWS-LC; the only unsafe code |
 //! | [`operation`], [`random`] | operation names and work for them; numbers that are the same at every run |
 //! | [`cores`], [`ports`] | servers on one core and load on the others; free ports for servers |
 //! | [`statistics`], [`plot`] | turns, medians, histograms; SVG pictures |

@@ -85,12 +85,24 @@ fn speed_prints_the_documented_fields_and_a_plot() {
         "ratio",
         "libcrypto",
         "table_bytes",
+        "openssl_speed_ops_per_s",
+        "aws_lc_ops_per_s",
+        "best_peer",
+        "ratio_to_best",
     ];
     for row in &rows {
         let row = row.as_object().unwrap();
         assert!(fields.iter().all(|field| row.contains_key(*field)) && row.len() == fields.len(), "{row:?}");
         assert!(row["ops_per_s"].as_f64().unwrap() > 0.0);
         assert_eq!(row["ratio"].is_null(), row["openssl_ops_per_s"].is_null());
+        // AWS-LC is always there, and has these operations.
+        let rate = |field: &str| row[field].as_f64().unwrap_or(0.0);
+        let best = rate("openssl_ops_per_s").max(rate("aws_lc_ops_per_s"));
+        assert!(rate("aws_lc_ops_per_s") > 0.0, "{row:?}");
+        let is_aws_lc = row["best_peer"].as_str().unwrap().starts_with("AWS-LC ");
+        assert_eq!(is_aws_lc, rate("aws_lc_ops_per_s") == best, "{row:?}");
+        assert!((rate("ratio_to_best") * best / rate("ops_per_s") - 1.0).abs() < 0.01, "{row:?}");
+        assert!(row["openssl_speed_ops_per_s"].is_null(), "--no-check");
     }
     assert_eq!(
         (&rows[1]["batch"], &rows[1]["keys"], &rows[1]["bytes"]),
@@ -110,7 +122,25 @@ fn speed_ends_with_a_sentence() {
         last.ends_with('.') && (last.starts_with("Per core") || last.starts_with("There is no")),
         "{text}"
     );
-    assert!(text.lines().filter(|line| line.contains("sha1-64 ")).all(|line| line.chars().count() <= 100));
+    assert!(text.lines().filter(|line| line.contains("sha1-64 ")).all(|line| line.chars().count() <= 120));
+    assert!(text.contains("AWS-LC  to the best\n"), "{text}");
+}
+
+/// What a peer lacks is a note, not an error, and the row stays.
+#[test]
+fn speed_says_which_peer_lacks_an_operation() {
+    let ops = ["speed", "--ops", "aes128-ff1-16,shake128-64", "--seconds", "0.02", "--records", "64"];
+    let output = oarlock(&[&["--json", "--engines", "scalar"], &ops[..]].concat());
+    let (told, rows) = (stderr(&output), rows(&output));
+    assert!(told.contains("aes128-ff1-16: no AWS-LC figure: AWS-LC 5"), "{told}");
+    assert!(!told.contains("shake128-64: no AWS-LC figure"), "{told}");
+    let of = |op: &str| rows.iter().find(|row| row["op"] == op).unwrap();
+    for field in ["aws_lc_ops_per_s", "best_peer", "ratio_to_best"] {
+        assert!(
+            of("aes128-ff1-16")[field].is_null() && !of("shake128-64")[field].is_null(),
+            "{field}: {rows:?}"
+        );
+    }
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! libcrypto against AWS-LC and published vectors. If the machine has no libcrypto, each test prints that it is
-//! skipped, and passes.
+//! libcrypto against AWS-LC and published vectors, and AWS-LC's own functions against the same vectors. If the machine
+//! has no libcrypto, each test of it prints that it is skipped, and passes.
 
 use aws_lc_rs::digest;
 use aws_lc_rs::encoding::{AsDer, Pkcs8V1Der, PublicKeyX509Der};
@@ -168,29 +168,37 @@ fn ecdh_agrees_with_rfc_5903() {
     library.prepare(task).unwrap().check_all(|_, output| output == shared).unwrap();
 }
 
-/// Runs the same item three times under one key between two other keys, so that a context that keeps anything of an
-/// earlier record shows.
+/// The key of each item: one context per key, which stays set, and one context that gets the key of each item.
+const KEYS_OF: [&[u32]; 2] = [&[0, 1, 1, 0, 1], &[0, 1, 1]];
+
+/// Runs the same item under one key between items under another, in OpenSSL and in AWS-LC, so that a context that keeps
+/// anything of an earlier record shows.
 fn expect_output(algorithm: PeerAlgorithm, [key, extra, input, output]: [&str; 4]) {
-    let library = library_or_return!();
     let [key, extra, input, output] = [key, extra, input, output].map(hex);
     let other = vec![0x5a; key.len()];
     let is_keyed = !key.is_empty();
-    let task = PeerTask {
-        algorithm,
-        keys: if is_keyed { column([&other, &key]) } else { ByteColumn::default() },
-        key_of: if is_keyed { vec![0, 1, 1, 0, 1] } else { Vec::new() },
-        inputs: column([&input; 5].map(Vec::as_slice)),
-        extras: column([&extra; 5].map(Vec::as_slice)),
-    };
-    match library.prepare(task) {
-        Ok(mut prepared) => {
-            prepared.run(3).unwrap();
-            prepared
-                .check_all(|item, found| (found == output) == (!is_keyed || [1, 2, 4].contains(&item)))
-                .unwrap();
+    for key_of in KEYS_OF {
+        let task = PeerTask {
+            algorithm,
+            keys: if is_keyed { column([&other, &key]) } else { ByteColumn::default() },
+            key_of: if is_keyed { key_of.to_vec() } else { Vec::new() },
+            inputs: key_of.iter().map(|_| &input).collect(),
+            extras: key_of.iter().map(|_| &extra).collect(),
+        };
+        assert_eq!(task.has_recurring_keys(), is_keyed && key_of.len() == 5);
+        let libcrypto = Libcrypto::load(None).and_then(|library| library.prepare(task.clone()));
+        for prepared in [libcrypto, prepare_aws_lc(task)] {
+            match prepared {
+                Ok(mut prepared) => {
+                    prepared.run(3).unwrap();
+                    let is_right =
+                        |item: usize, found: &[u8]| (found == output) == (!is_keyed || key_of[item] == 1);
+                    prepared.check_all(is_right).unwrap();
+                }
+                Err(error) if error.is_absence() => eprintln!("SKIPPED: {error}"),
+                Err(error) => panic!("{error}"),
+            }
         }
-        Err(error @ PeerError::Unavailable { .. }) => eprintln!("SKIPPED: {error}"),
-        Err(error) => panic!("{error}"),
     }
 }
 
@@ -220,6 +228,70 @@ fn ciphers_agree_with_published_vectors() {
                   4d5c2af327cd64a62cf35abd2ba6fab4";
     let key = "feffe9928665731c6d6a8f9467308308";
     expect_output(PeerAlgorithm::AesGcm, [key, "cafebabefacedbaddecaf888", text, sealed]);
+    // SP 800-38A F.5.1.
+    let counter = "f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff";
+    let block = ["6bc1bee22e409f96e93d7e117393172a", "874d6191b620e3261bef6864990db6ce"];
+    expect_output(PeerAlgorithm::AesCtr, [AES_KEY, counter, block[0], block[1]]);
+    // RFC 8452 C.1, the second case.
+    let key = "01000000000000000000000000000000";
+    let sealed = "b5d839330ac7b786578782fff6013b815b287c22493a364c";
+    expect_output(PeerAlgorithm::AesGcmSiv, [key, "030000000000000000000000", "0100000000000000", sealed]);
+}
+
+/// Both peers have the kept contexts that make them fast, and no test above is skipped for AWS-LC.
+#[test]
+fn aws_lc_has_a_direct_way_for_short_records() {
+    for (name, key, extra, input) in [
+        ("aes128-cbc-48", 16, 16, 48),
+        ("aes256-ctr-40", 32, 16, 40),
+        ("tdes-cbc-40", 24, 8, 40),
+        ("aes256-gcm-40", 32, 12, 40),
+        ("aes128-gcm-siv-40", 16, 12, 40),
+        ("chacha20-poly1305-40", 32, 12, 40),
+        ("aes-cmac-48", 16, 0, 48),
+        ("des-mac-40", 8, 0, 40),
+        ("sha512-64", 0, 0, 64),
+    ] {
+        let algorithm = PeerAlgorithm::of_operation(name).unwrap();
+        let task = PeerTask {
+            algorithm,
+            keys: (0..u8::from(key > 0)).map(|_| vec![7; key]).collect(),
+            key_of: vec![0; if key > 0 { 3 } else { 0 }],
+            inputs: (0..3).map(|_| vec![1; input]).collect(),
+            extras: (0..3).map(|_| vec![2; extra]).collect(),
+        };
+        prepare_aws_lc(task).and_then(|mut prepared| prepared.run(4)).unwrap();
+    }
+    assert!(aws_lc_version().starts_with("AWS-LC "), "{}", aws_lc_version());
+}
+
+/// A record through the ciphers of AWS-LC with HMAC is the record of OpenSSL's.
+#[test]
+fn both_peers_make_the_same_tls_records() {
+    let library = library_or_return!();
+    for hash in [ChainHash::Sha1, ChainHash::Sha256] {
+        for len in [1, 64, 1024] {
+            let header = [0, 0, 0, 0, 0, 0, 0, 9, 23, 3, 1];
+            let extra = [&[3; 16][..], &header, &vec![4; hash.tag_len()]].concat();
+            let task = PeerTask {
+                algorithm: PeerAlgorithm::Chain(CbcCipher::Aes, hash),
+                keys: column([&[5; 16]]),
+                key_of: vec![0; 2],
+                inputs: (0..2).map(|_| vec![6; len]).collect(),
+                extras: (0..2).map(|_| &extra).collect(),
+            };
+            let (ours, theirs) = (prepare_aws_lc(task.clone()), library.prepare(task));
+            if let Some(absence) = [&ours, &theirs].into_iter().find_map(|prepared| prepared.as_ref().err()) {
+                assert!(absence.is_absence(), "{absence}");
+                eprintln!("SKIPPED: {absence}");
+                return;
+            }
+            let (mut ours, mut theirs) = (ours.unwrap(), theirs.unwrap());
+            theirs.run(2).unwrap();
+            ours.run(2).unwrap();
+            ours.check_all(|item, record| record == theirs.output(item) && record.len() > len).unwrap();
+        }
+    }
 }
 
 #[test]
@@ -239,6 +311,17 @@ fn hashes_and_codes_agree_with_published_vectors() {
     let digest = "b751850b1a57168a5693cd924b6b096e08f621827444f70d884f5d0240d2712e\
                   10e116e9192af3c91a7ec57647e3934057340b4cf408d5a56592f8274eec53f0";
     expect_output(PeerAlgorithm::Sha3_512, ["", "", "616263", digest]);
+    // The same message by `openssl dgst -shake128 -xoflen 32` and `-shake256 -xoflen 64`.
+    let digest = "5881092dd818bf5cf8a3ddb793fbcba74097d5c526a6d35f97b83351940f2cc8";
+    expect_output(PeerAlgorithm::Shake128, ["", "", "616263", digest]);
+    let digest = "483366601360a8771c6863080cc4114d8db44530f8f1e1ee4f94ea37e78b5739\
+                  d5a15bef186a5386c75744c0527e1faa9f8726e462a12a4feb06bd8801e751e4";
+    expect_output(PeerAlgorithm::Shake256, ["", "", "616263", digest]);
+    // RFC 4231 4.3.
+    let code = "164b7a7bfcf819e2e395fbe73b56e0a387bd64222e831fd610270cd7ea250554\
+                9758bf75c05a994a6d034f65f8f0e6fdcaeab1a34d4a6b4b636e070a38bce737";
+    let text = "7768617420646f2079612077616e7420666f72206e6f7468696e673f";
+    expect_output(PeerAlgorithm::HmacSha512, ["4a656665", "", text, code]);
     // ISO 9797-1 annex B, algorithm 1.
     expect_output(PeerAlgorithm::DesMac, [DES_KEY, "", DES_TEXT, "70a30640cc76dd8b"]);
     // RFC 4493 4, example 2.
@@ -351,13 +434,15 @@ fn operation_names_find_their_algorithm() {
         ("chacha20-poly1305-ssh-40", None),
         ("aes128-cbc-sha1-40", Some(PeerAlgorithm::Chain(CbcCipher::Aes, ChainHash::Sha1))),
         ("tdes-cbc-sha1-40", Some(PeerAlgorithm::Chain(CbcCipher::Tdes, ChainHash::Sha1))),
-        ("hmac-sha512-64", None),
+        ("hmac-sha512-64", Some(PeerAlgorithm::HmacSha512)),
+        ("aes128-gcm-siv-16", Some(PeerAlgorithm::AesGcmSiv)),
+        ("aes128-siv-16", None),
         ("des-mac-40", Some(PeerAlgorithm::DesMac)),
         ("aes-cmac-48", Some(PeerAlgorithm::AesCmac)),
         ("sha1-8192", Some(PeerAlgorithm::Sha1)),
         ("sha3-256-64", Some(PeerAlgorithm::Sha3_256)),
         ("sha3-512-64", Some(PeerAlgorithm::Sha3_512)),
-        ("shake256-64", None),
+        ("shake256-64", Some(PeerAlgorithm::Shake256)),
         ("rsa2048-derive", None),
         ("rsa2048", None),
         ("", None),

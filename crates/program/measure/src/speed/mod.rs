@@ -17,6 +17,8 @@ mod public;
 mod records;
 mod report;
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -36,7 +38,7 @@ pub(crate) use self::public::{AcceleratorJobs, is_right};
 use self::records::{AcceleratorRecords, RecordWork};
 use self::report::SpeedRow;
 use crate::operation::{NamedOperation, PublicKeyWork};
-use crate::peer::openssl_speed;
+use crate::peer::openssl_speed::{self, OpensslSpeedError};
 use crate::peer::{Libcrypto, PeerError, aws_lc_version};
 
 /// Arguments of `oarlock speed`.
@@ -129,6 +131,8 @@ struct SpeedSession<'a> {
     libraries: Vec<Libcrypto>,
     /// True if rows that an engine does not offer get a note.
     tells_gaps: bool,
+    /// Notes that were printed, so that none is printed twice.
+    told: RefCell<BTreeSet<String>>,
 }
 
 /// One engine by itself.
@@ -201,7 +205,8 @@ impl<'a> SpeedSession<'a> {
             .collect::<Result<Vec<_>, SpeedError>>()?;
         let threads = global.threads.map_or(1, usize::from);
         let tells_gaps = global.verbose || !args.ops.is_empty();
-        Ok(Self { args, threads, all, engines, libraries: load(&args.libcrypto)?, tells_gaps })
+        let libraries = load(&args.libcrypto)?;
+        Ok(Self { args, threads, all, engines, libraries, tells_gaps, told: RefCell::default() })
     }
 
     fn heading(&self) -> String {
@@ -214,7 +219,7 @@ impl<'a> SpeedSession<'a> {
         format!(
             "Operations per second of CPU time, from digest or record to checked result; {threads}.\nBeside: {}, one \
              operation at a time. {:.1} s each, in turns.",
-            peers.join(" and "),
+            peers.join(", "),
             self.args.seconds.as_secs_f64()
         )
     }
@@ -336,8 +341,14 @@ impl<'a> SpeedSession<'a> {
         }
         // The program takes whole seconds only.
         let seconds = self.args.seconds.as_secs().clamp(1, 3) as u32;
-        // Without the program the rate in this process stands alone.
-        openssl_speed::measure(library, &[op], seconds).ok()?.get(op)
+        let told = |error: OpensslSpeedError| {
+            let note = format!("{}: its rates are those of this process alone: {error}", library.version());
+            // The program is absent for every operation.
+            if self.told.borrow_mut().insert(note.clone()) {
+                eprintln!("oarlock: {note}");
+            }
+        };
+        openssl_speed::measure(library, &[op], seconds).map_err(told).ok()?.get(op)
     }
 
     fn ours<'w>(
@@ -419,7 +430,7 @@ pub(crate) fn load(paths: &[PathBuf]) -> Result<Vec<Libcrypto>, SpeedError> {
         return match Libcrypto::load(None) {
             Ok(library) => Ok(vec![library]),
             Err(error) => {
-                eprintln!("oarlock: no OpenSSL to compare with: {error}");
+                eprintln!("oarlock: no OpenSSL to compare with: {error}; --libcrypto PATH names one");
                 Ok(Vec::new())
             }
         };

@@ -33,7 +33,9 @@ impl SpeedPeers {
         let of_library = |library: &Libcrypto| {
             let version = library.version().to_owned();
             if PeerAlgorithm::of_operation(&op).is_none() {
-                eprintln!("oarlock: {op}: no OpenSSL figure: {version} has no such operation in one call");
+                eprintln!(
+                    "oarlock: {op}: no OpenSSL figure: {version} has nothing for it that is measured here"
+                );
                 return Ok((version, None));
             }
             let prepared = prepare(session, &op, work, &|task| library.prepare(task))?;

@@ -125,9 +125,11 @@ impl RecordWork {
         });
         let raw = |key: &Key| key.secret().map(|secret| secret.expose().to_vec()).unwrap_or_default();
         let layout = self.layout;
+        // The MAC keys of chains are at the end, and extras in the task.
+        let mac_keys = if matches!(self.shape, Shape::Chain { .. }) { MAC_KEYS } else { 0 };
         Ok(PeerTask {
             algorithm,
-            keys: records.keys.iter().map(raw).collect::<ByteColumn>(),
+            keys: records.keys.iter().take(records.keys.len() - mac_keys).map(raw).collect::<ByteColumn>(),
             key_of: if records.keys.is_empty() { Vec::new() } else { key_of.collect() },
             inputs: layout.slices(&records.data, layout.count * layout.iv, layout.input),
             extras: self.extras(),
