@@ -1,5 +1,5 @@
-//! `cargo xtask openssl`: the newest OpenSSL, built from the crate that carries its sources, as a peer of `oarlock speed`.
-//! `make lab` runs it. No program of ours is linked with it. Its `openssl speed` is beside the library, in `bin`.
+//! `cargo xtask openssl`: the newest OpenSSL, built from the crate that carries its sources, as a peer of
+//! `oarlock speed`. `make lab` runs it. No program of ours is linked with it. Its program `openssl` is in `bin`.
 
 use std::fs;
 use std::io;
@@ -11,8 +11,9 @@ use cargo_metadata::{Metadata, MetadataCommand};
 /// The crate that carries the sources.
 const SOURCES: &str = "openssl-src";
 
-/// The sources of the crate lack what shared libraries and modules are linked with, so both are left out, and the provider
-/// "legacy" with its DES is a part of libcrypto. The other parts take long to build, and no measurement uses them.
+/// The sources of the crate lack what shared libraries and modules are linked with, so both are left out, and the
+/// provider "legacy" with its DES is a part of libcrypto. The other parts take long to build, and no measurement uses
+/// them.
 const OPTIONS: [&str; 8] =
     ["no-shared", "no-module", "no-cmp", "no-docs", "no-quic", "no-tests", "no-ts", "enable-lms"];
 

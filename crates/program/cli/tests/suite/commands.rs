@@ -126,7 +126,7 @@ fn speed_ends_with_a_sentence() {
     assert!(text.contains("AWS-LC  to the best\n"), "{text}");
 }
 
-/// What a peer lacks is a note, not an error, and the row stays.
+/// Operations that a peer lacks get a note, and their rows stay.
 #[test]
 fn speed_says_which_peer_lacks_an_operation() {
     let ops = ["speed", "--ops", "aes128-ff1-16,shake128-64", "--seconds", "0.02", "--records", "64"];

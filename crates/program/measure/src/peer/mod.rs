@@ -1,5 +1,5 @@
-//! OpenSSL and AWS-LC as peers, measured beside Oarlock's engines in the same process: libcrypto of OpenSSL is loaded at
-//! run time, and AWS-LC is in the program.
+//! OpenSSL and AWS-LC as peers, measured beside Oarlock's engines in the same process: libcrypto of OpenSSL is loaded
+//! at run time, and AWS-LC is in the program.
 //!
 //! | module | what it holds |
 //! |---|---|

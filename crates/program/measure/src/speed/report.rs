@@ -94,7 +94,7 @@ pub(crate) fn table(rows: &[SpeedRow], in_colour: bool) -> String {
     for measurement in rows.chunk_by(SpeedRow::is_same_as) {
         let row = &measurement[0];
         let tone = |ratio: f64| if ratio >= 1.0 { CellTone::Good } else { CellTone::Plain };
-        let own = [
+        let cells = [
             row.op.as_str().into(),
             match row.leaf {
                 Some(leaf) => format!("{} {leaf}", row.engine).into(),
@@ -111,7 +111,7 @@ pub(crate) fn table(rows: &[SpeedRow], in_colour: bool) -> String {
         let to_best = |value| TableCell::toned(ratio(value), tone(value));
         let last =
             [TableCell::optional(row.aws_lc_ops_per_s, si), TableCell::optional(row.ratio_to_best, to_best)];
-        table.row(own.into_iter().chain(libraries).chain(last));
+        table.row(cells.into_iter().chain(libraries).chain(last));
     }
     table.render(in_colour)
 }

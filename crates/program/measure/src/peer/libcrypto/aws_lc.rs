@@ -40,20 +40,20 @@ fn expect_one(done: c_int, call: &'static str) -> Result<(), PeerError> {
 /// The contexts of one algorithm.
 pub(in crate::peer) enum AwsLcContexts {
     /// One context per key, here and below.
-    AesCbc(Vec<AesKey>),
-    AesCtr(Vec<AesKey>),
-    DesCbc(Vec<DesKey>),
-    TdesCbc(Vec<[DesKey; 3]>),
-    Aead(Vec<AeadKey>),
+    AesCbc(Vec<AwsLcAesKey>),
+    AesCtr(Vec<AwsLcAesKey>),
+    DesCbc(Vec<AwsLcDesKey>),
+    TdesCbc(Vec<[AwsLcDesKey; 3]>),
+    Aead(Vec<AwsLcAeadKey>),
     /// With a buffer for the ciphertext, whose last block is the MAC, as below.
-    Cmac(Vec<CmacKey>, Vec<u8>),
-    DesMac(Vec<DesKey>, Vec<u8>),
+    Cmac(Vec<AwsLcCmacKey>, Vec<u8>),
+    DesMac(Vec<AwsLcDesKey>, Vec<u8>),
     Sha1(sys::SHA_CTX),
     Sha224(sys::SHA256_CTX),
     Sha256(sys::SHA256_CTX),
     Sha512(sys::SHA512_CTX),
     /// One context per item, as a connection has one, and the records with room for MAC and padding.
-    Stitched(Vec<StitchedContext>, Vec<Vec<u8>>),
+    Stitched(Vec<AwsLcStitchedCipher>, Vec<Vec<u8>>),
 }
 
 impl AwsLcContexts {
@@ -64,12 +64,12 @@ impl AwsLcContexts {
         let aead = |[short, long]: [unsafe extern "C" fn() -> *const sys::EVP_AEAD; 2]| unsafe {
             if is_long { long() } else { short() }
         };
-        let aeads = |aead| Ok(Self::Aead(keys(task, |key| AeadKey::new(aead, key))?));
+        let aeads = |aead| Ok(Self::Aead(keys(task, |key| AwsLcAeadKey::new(aead, key))?));
         Ok(match task.algorithm {
-            PeerAlgorithm::Cbc(CbcCipher::Aes) => Self::AesCbc(keys(task, AesKey::new)?),
-            PeerAlgorithm::Cbc(CbcCipher::Des) => Self::DesCbc(keys(task, DesKey::new)?),
-            PeerAlgorithm::Cbc(CbcCipher::Tdes) => Self::TdesCbc(keys(task, DesKey::three)?),
-            PeerAlgorithm::AesCtr => Self::AesCtr(keys(task, AesKey::new)?),
+            PeerAlgorithm::Cbc(CbcCipher::Aes) => Self::AesCbc(keys(task, AwsLcAesKey::new)?),
+            PeerAlgorithm::Cbc(CbcCipher::Des) => Self::DesCbc(keys(task, AwsLcDesKey::new)?),
+            PeerAlgorithm::Cbc(CbcCipher::Tdes) => Self::TdesCbc(keys(task, AwsLcDesKey::three)?),
+            PeerAlgorithm::AesCtr => Self::AesCtr(keys(task, AwsLcAesKey::new)?),
             PeerAlgorithm::AesGcm => {
                 return aeads(aead([sys::EVP_aead_aes_128_gcm, sys::EVP_aead_aes_256_gcm]));
             }
@@ -78,9 +78,11 @@ impl AwsLcContexts {
             }
             PeerAlgorithm::ChaCha20Poly1305 => return aeads(aead([sys::EVP_aead_chacha20_poly1305; 2])),
             PeerAlgorithm::AesCmac => {
-                Self::Cmac(keys(task, CmacKey::new)?, vec![0; longest_input(task) + AES_BLOCK_LEN])
+                Self::Cmac(keys(task, AwsLcCmacKey::new)?, vec![0; longest_input(task) + AES_BLOCK_LEN])
             }
-            PeerAlgorithm::DesMac => Self::DesMac(keys(task, DesKey::new)?, vec![0; longest_input(task)]),
+            PeerAlgorithm::DesMac => {
+                Self::DesMac(keys(task, AwsLcDesKey::new)?, vec![0; longest_input(task)])
+            }
             PeerAlgorithm::Sha1 => Self::Sha1(sys::SHA_CTX::default()),
             PeerAlgorithm::Sha224 => Self::Sha224(sys::SHA256_CTX::default()),
             PeerAlgorithm::Sha256 => Self::Sha256(sys::SHA256_CTX::default()),
@@ -105,7 +107,7 @@ impl AwsLcContexts {
         }
         let context = |item: usize| {
             let ChainExtras { mac_key, .. } = ChainExtras::from_bytes(task.extras.get(item), AES_BLOCK_LEN)?;
-            StitchedContext::new(method, task.key(item), mac_key)
+            AwsLcStitchedCipher::new(method, task.key(item), mac_key)
         };
         let contexts = (0..task.len()).map(context).collect::<Result<_, _>>()?;
         let padded = |input: &[u8]| {
@@ -144,7 +146,7 @@ impl AwsLcContexts {
             Self::AesCbc(keys) => at(keys, key)?.cbc(extra, input, out),
             Self::AesCtr(keys) => at(keys, key)?.ctr(extra, input, out),
             Self::DesCbc(keys) => at(keys, key)?.cbc(extra, input, out),
-            Self::TdesCbc(keys) => DesKey::cbc_of_three(at(keys, key)?, extra, input, out),
+            Self::TdesCbc(keys) => AwsLcDesKey::cbc_of_three(at(keys, key)?, extra, input, out),
             Self::Aead(keys) => at(keys, key)?.seal(extra, input, out),
             Self::Cmac(keys, scratch) => at(keys, key)?.mac(input, scratch, out),
             Self::DesMac(keys, scratch) => at(keys, key)?.mac(input, scratch, out),
@@ -202,9 +204,9 @@ fn check_blocks(input: &[u8], out: &[u8], block_len: usize) -> Result<(), PeerEr
 }
 
 /// An expanded AES key for encryption.
-pub(in crate::peer) struct AesKey(sys::AES_KEY);
+pub(in crate::peer) struct AwsLcAesKey(sys::AES_KEY);
 
-impl AesKey {
+impl AwsLcAesKey {
     fn new(key: &[u8]) -> Result<Self, PeerError> {
         let mut expanded = Self(sys::AES_KEY { rd_key: [0; 60], rounds: 0 });
         let bits = u32::try_from(8 * key.len()).unwrap_or(0);
@@ -241,7 +243,7 @@ impl AesKey {
     }
 }
 
-impl Drop for AesKey {
+impl Drop for AwsLcAesKey {
     fn drop(&mut self) {
         // SAFETY: plain integers, for which all zeros is a value.
         unsafe { sys::OPENSSL_cleanse((&raw mut self.0).cast(), size_of::<sys::AES_KEY>()) }
@@ -249,14 +251,14 @@ impl Drop for AesKey {
 }
 
 /// An AES key and the two subkeys of CMAC. NIST SP 800-38B 6.1.
-pub(in crate::peer) struct CmacKey {
-    key: AesKey,
+pub(in crate::peer) struct AwsLcCmacKey {
+    key: AwsLcAesKey,
     subkeys: [[u8; AES_BLOCK_LEN]; 2],
 }
 
-impl CmacKey {
+impl AwsLcCmacKey {
     fn new(key: &[u8]) -> Result<Self, PeerError> {
-        let key = AesKey::new(key)?;
+        let key = AwsLcAesKey::new(key)?;
         let mut block = [0; AES_BLOCK_LEN];
         key.block(&mut block);
         // Multiplication by x in GF(2^128).
@@ -292,16 +294,16 @@ impl CmacKey {
     }
 }
 
-impl Drop for CmacKey {
+impl Drop for AwsLcCmacKey {
     fn drop(&mut self) {
         zeroize::Zeroize::zeroize(&mut self.subkeys);
     }
 }
 
 /// A DES key schedule.
-pub(in crate::peer) struct DesKey(sys::DES_key_schedule);
+pub(in crate::peer) struct AwsLcDesKey(sys::DES_key_schedule);
 
-impl DesKey {
+impl AwsLcDesKey {
     fn new(key: &[u8]) -> Result<Self, PeerError> {
         let key: [u8; DES_BLOCK_LEN] = copy_of(key)?;
         let mut schedule = Self(sys::DES_key_schedule::default());
@@ -355,7 +357,7 @@ impl DesKey {
     }
 }
 
-impl Drop for DesKey {
+impl Drop for AwsLcDesKey {
     fn drop(&mut self) {
         // SAFETY: plain integers, for which all zeros is a value.
         unsafe { sys::OPENSSL_cleanse((&raw mut self.0).cast(), size_of::<sys::DES_key_schedule>()) }
@@ -363,12 +365,12 @@ impl Drop for DesKey {
 }
 
 /// The key of an AEAD.
-pub(in crate::peer) struct AeadKey(NonNull<sys::EVP_AEAD_CTX>);
+pub(in crate::peer) struct AwsLcAeadKey(NonNull<sys::EVP_AEAD_CTX>);
 
 // SAFETY: nothing ties a context to the thread that made it.
-unsafe impl Send for AeadKey {}
+unsafe impl Send for AwsLcAeadKey {}
 
-impl AeadKey {
+impl AwsLcAeadKey {
     fn new(aead: *const sys::EVP_AEAD, key: &[u8]) -> Result<Self, PeerError> {
         // SAFETY: `key` is readable for its length, which the function checks against the algorithm.
         let context = unsafe { sys::EVP_AEAD_CTX_new(aead, key.as_ptr(), key.len(), TAG_LEN) };
@@ -401,7 +403,7 @@ impl AeadKey {
     }
 }
 
-impl Drop for AeadKey {
+impl Drop for AwsLcAeadKey {
     fn drop(&mut self) {
         // SAFETY: owned, freed once; the function cleanses what it frees.
         unsafe { sys::EVP_AEAD_CTX_free(self.0.as_ptr()) }
@@ -409,12 +411,12 @@ impl Drop for AeadKey {
 }
 
 /// A cipher and an HMAC in one loop of assembly, for the TLS records of a connection.
-pub(in crate::peer) struct StitchedContext(NonNull<sys::EVP_CIPHER_CTX>);
+pub(in crate::peer) struct AwsLcStitchedCipher(NonNull<sys::EVP_CIPHER_CTX>);
 
 // SAFETY: nothing ties a context to the thread that made it.
-unsafe impl Send for StitchedContext {}
+unsafe impl Send for AwsLcStitchedCipher {}
 
-impl StitchedContext {
+impl AwsLcStitchedCipher {
     fn new(method: *const sys::EVP_CIPHER, key: &[u8], mac_key: &[u8]) -> Result<Self, PeerError> {
         // SAFETY: takes nothing; null is handled.
         let context = NonNull::new(unsafe { sys::EVP_CIPHER_CTX_new() }).map(Self);
@@ -471,7 +473,7 @@ impl StitchedContext {
     }
 }
 
-impl Drop for StitchedContext {
+impl Drop for AwsLcStitchedCipher {
     fn drop(&mut self) {
         // SAFETY: owned, freed once; the function cleanses what it frees.
         unsafe { sys::EVP_CIPHER_CTX_free(self.0.as_ptr()) }

@@ -1,8 +1,8 @@
 //! libcrypto, loaded at run time, and that of AWS-LC, which the program contains: all foreign calls of this crate,
 //! behind safe types.
 //!
-//! Of OpenSSL, only functions that OpenSSL has documented from 3.0 on are used. A library is never unloaded: it registers exit
-//! handlers and thread-local destructors of its own.
+//! Of OpenSSL, only functions that it has documented from 3.0 on are used. A library is never unloaded: it registers
+//! exit handlers and thread-local destructors of its own.
 #![allow(unsafe_code, reason = "the crate's one address for foreign calls")]
 
 pub(super) mod aws_lc;
