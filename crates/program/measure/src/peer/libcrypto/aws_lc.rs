@@ -39,15 +39,14 @@ fn expect_one(done: c_int, call: &'static str) -> Result<(), PeerError> {
 
 /// The contexts of one algorithm.
 pub(in crate::peer) enum AwsLcContexts {
-    /// One context per key, here and below.
-    AesCbc(Vec<AwsLcAesKey>),
-    AesCtr(Vec<AwsLcAesKey>),
-    DesCbc(Vec<AwsLcDesKey>),
-    TdesCbc(Vec<[AwsLcDesKey; 3]>),
-    Aead(Vec<AwsLcAeadKey>),
+    AesCbc(AwsLcKeys<AwsLcAesKey>),
+    AesCtr(AwsLcKeys<AwsLcAesKey>),
+    DesCbc(AwsLcKeys<AwsLcDesKey>),
+    TdesCbc(AwsLcKeys<[AwsLcDesKey; 3]>),
+    Aead(AwsLcKeys<AwsLcAeadKey>),
     /// With a buffer for the ciphertext, whose last block is the MAC, as below.
-    Cmac(Vec<AwsLcCmacKey>, Vec<u8>),
-    DesMac(Vec<AwsLcDesKey>, Vec<u8>),
+    Cmac(AwsLcKeys<AwsLcCmacKey>, Vec<u8>),
+    DesMac(AwsLcKeys<AwsLcDesKey>, Vec<u8>),
     Sha1(sys::SHA_CTX),
     Sha224(sys::SHA256_CTX),
     Sha256(sys::SHA256_CTX),
@@ -60,16 +59,19 @@ impl AwsLcContexts {
     /// Prepares the keys of a task.
     pub(in crate::peer) fn new(task: &PeerTask) -> Result<Self, PeerError> {
         let is_long = task.key(0).len() == 32;
-        // SAFETY: these functions take nothing and return static tables.
-        let aead = |[short, long]: [unsafe extern "C" fn() -> *const sys::EVP_AEAD; 2]| unsafe {
-            if is_long { long() } else { short() }
-        };
-        let aeads = |aead| Ok(Self::Aead(keys(task, |key| AwsLcAeadKey::new(aead, key))?));
+        let aead = |[short, long]: [AwsLcAead; 2]| if is_long { long } else { short };
+        let aeads = |aead| Ok(Self::Aead(AwsLcKeys::new(task, AwsLcAeadKey::of(aead))?));
         Ok(match task.algorithm {
-            PeerAlgorithm::Cbc(CbcCipher::Aes) => Self::AesCbc(keys(task, AwsLcAesKey::new)?),
-            PeerAlgorithm::Cbc(CbcCipher::Des) => Self::DesCbc(keys(task, AwsLcDesKey::new)?),
-            PeerAlgorithm::Cbc(CbcCipher::Tdes) => Self::TdesCbc(keys(task, AwsLcDesKey::three)?),
-            PeerAlgorithm::AesCtr => Self::AesCtr(keys(task, AwsLcAesKey::new)?),
+            PeerAlgorithm::Cbc(CbcCipher::Aes) => {
+                Self::AesCbc(AwsLcKeys::new(task, Box::new(AwsLcAesKey::new))?)
+            }
+            PeerAlgorithm::Cbc(CbcCipher::Des) => {
+                Self::DesCbc(AwsLcKeys::new(task, Box::new(AwsLcDesKey::new))?)
+            }
+            PeerAlgorithm::Cbc(CbcCipher::Tdes) => {
+                Self::TdesCbc(AwsLcKeys::new(task, Box::new(AwsLcDesKey::three))?)
+            }
+            PeerAlgorithm::AesCtr => Self::AesCtr(AwsLcKeys::new(task, Box::new(AwsLcAesKey::new))?),
             PeerAlgorithm::AesGcm => {
                 return aeads(aead([sys::EVP_aead_aes_128_gcm, sys::EVP_aead_aes_256_gcm]));
             }
@@ -77,11 +79,12 @@ impl AwsLcContexts {
                 return aeads(aead([sys::EVP_aead_aes_128_gcm_siv, sys::EVP_aead_aes_256_gcm_siv]));
             }
             PeerAlgorithm::ChaCha20Poly1305 => return aeads(aead([sys::EVP_aead_chacha20_poly1305; 2])),
-            PeerAlgorithm::AesCmac => {
-                Self::Cmac(keys(task, AwsLcCmacKey::new)?, vec![0; longest_input(task) + AES_BLOCK_LEN])
-            }
+            PeerAlgorithm::AesCmac => Self::Cmac(
+                AwsLcKeys::new(task, Box::new(AwsLcCmacKey::new))?,
+                vec![0; longest_input(task) + AES_BLOCK_LEN],
+            ),
             PeerAlgorithm::DesMac => {
-                Self::DesMac(keys(task, AwsLcDesKey::new)?, vec![0; longest_input(task)])
+                Self::DesMac(AwsLcKeys::new(task, Box::new(AwsLcDesKey::new))?, vec![0; longest_input(task)])
             }
             PeerAlgorithm::Sha1 => Self::Sha1(sys::SHA_CTX::default()),
             PeerAlgorithm::Sha224 => Self::Sha224(sys::SHA256_CTX::default()),
@@ -141,15 +144,17 @@ impl AwsLcContexts {
         item: usize,
         out: &mut [u8],
     ) -> Result<usize, PeerError> {
-        let (input, extra, key) = (task.inputs.get(item), task.extras.get(item), task.key_index(item));
+        let (input, extra) = (task.inputs.get(item), task.extras.get(item));
         match self {
-            Self::AesCbc(keys) => at(keys, key)?.cbc(extra, input, out),
-            Self::AesCtr(keys) => at(keys, key)?.ctr(extra, input, out),
-            Self::DesCbc(keys) => at(keys, key)?.cbc(extra, input, out),
-            Self::TdesCbc(keys) => AwsLcDesKey::cbc_of_three(at(keys, key)?, extra, input, out),
-            Self::Aead(keys) => at(keys, key)?.seal(extra, input, out),
-            Self::Cmac(keys, scratch) => at(keys, key)?.mac(input, scratch, out),
-            Self::DesMac(keys, scratch) => at(keys, key)?.mac(input, scratch, out),
+            Self::AesCbc(keys) => keys.with(task, item, |key| key.cbc(extra, input, out)),
+            Self::AesCtr(keys) => keys.with(task, item, |key| key.ctr(extra, input, out)),
+            Self::DesCbc(keys) => keys.with(task, item, |key| key.cbc(extra, input, out)),
+            Self::TdesCbc(keys) => {
+                keys.with(task, item, |key| AwsLcDesKey::cbc_of_three(key, extra, input, out))
+            }
+            Self::Aead(keys) => keys.with(task, item, |key| key.seal(extra, input, out)),
+            Self::Cmac(keys, scratch) => keys.with(task, item, |key| key.mac(input, scratch, out)),
+            Self::DesMac(keys, scratch) => keys.with(task, item, |key| key.mac(input, scratch, out)),
             Self::Sha1(context) => {
                 digest!(context, input, out, sys::SHA1_Init, sys::SHA1_Update, sys::SHA1_Final, 20)
             }
@@ -186,8 +191,33 @@ macro_rules! digest {
 }
 use digest;
 
-fn keys<K>(task: &PeerTask, prepare: impl Fn(&[u8]) -> Result<K, PeerError>) -> Result<Vec<K>, PeerError> {
-    task.keys.iter().map(prepare).collect()
+/// The keys of a task: prepared once if they recur, or else for each item.
+pub(in crate::peer) struct AwsLcKeys<K> {
+    prepare: PrepareAwsLcKey<K>,
+    kept: Option<Vec<K>>,
+}
+
+type PrepareAwsLcKey<K> = Box<dyn Fn(&[u8]) -> Result<K, PeerError> + Send>;
+
+impl<K> AwsLcKeys<K> {
+    fn new(task: &PeerTask, prepare: PrepareAwsLcKey<K>) -> Result<Self, PeerError> {
+        let prepared = || task.keys.iter().map(&prepare).collect::<Result<Vec<K>, PeerError>>();
+        let kept = task.has_recurring_keys().then(prepared).transpose()?;
+        Ok(Self { prepare, kept })
+    }
+
+    #[inline]
+    fn with(
+        &mut self,
+        task: &PeerTask,
+        item: usize,
+        run: impl FnOnce(&K) -> Result<usize, PeerError>,
+    ) -> Result<usize, PeerError> {
+        match &mut self.kept {
+            Some(keys) => run(at(keys, task.key_index(item))?),
+            None => run(&(self.prepare)(task.key(item))?),
+        }
+    }
 }
 
 /// Returns a copy of an IV, which the functions change.
@@ -364,6 +394,9 @@ impl Drop for AwsLcDesKey {
     }
 }
 
+/// A function that returns the static table of an AEAD.
+type AwsLcAead = unsafe extern "C" fn() -> *const sys::EVP_AEAD;
+
 /// The key of an AEAD.
 pub(in crate::peer) struct AwsLcAeadKey(NonNull<sys::EVP_AEAD_CTX>);
 
@@ -371,9 +404,14 @@ pub(in crate::peer) struct AwsLcAeadKey(NonNull<sys::EVP_AEAD_CTX>);
 unsafe impl Send for AwsLcAeadKey {}
 
 impl AwsLcAeadKey {
-    fn new(aead: *const sys::EVP_AEAD, key: &[u8]) -> Result<Self, PeerError> {
-        // SAFETY: `key` is readable for its length, which the function checks against the algorithm.
-        let context = unsafe { sys::EVP_AEAD_CTX_new(aead, key.as_ptr(), key.len(), TAG_LEN) };
+    /// Returns what prepares a key of an algorithm.
+    fn of(aead: AwsLcAead) -> PrepareAwsLcKey<Self> {
+        Box::new(move |key| Self::new(aead, key))
+    }
+
+    fn new(aead: AwsLcAead, key: &[u8]) -> Result<Self, PeerError> {
+        // SAFETY: `aead` takes nothing; `key` is readable for its length, which is checked against the algorithm.
+        let context = unsafe { sys::EVP_AEAD_CTX_new(aead(), key.as_ptr(), key.len(), TAG_LEN) };
         match NonNull::new(context) {
             Some(context) => Ok(Self(context)),
             None => Err(expect_one(0, "EVP_AEAD_CTX_new").err().unwrap_or_else(|| fault("a key", key.len()))),
