@@ -458,7 +458,7 @@ impl<'a> RecordPart<'a> {
     }
 
     /// Accepts all records of a window at once if they have a constant stride and all their keys pass the fast
-    /// check.
+    /// check, or if they share one that does.
     fn accept_equal(
         &self,
         window: &Range<usize>,
@@ -468,9 +468,8 @@ impl<'a> RecordPart<'a> {
     ) -> Option<()> {
         let equal = self.equal?;
         let list = ordered.equal(window.len()).iter_mut().zip(window.start as u32..);
-        // The column of keys can hold anything if the shape has none.
-        if self.rule.is_some_and(|rule| rule.is_keyless()) {
-            list.for_each(|(slot, index)| *slot = equal.record(index, 0));
+        if let Some(key) = self.shared_key() {
+            list.for_each(|(slot, index)| *slot = equal.record(index, key));
             self.fetch_next(window, &equal, out, fetch);
             return Some(());
         }
@@ -487,6 +486,15 @@ impl<'a> RecordPart<'a> {
         }
         self.fetch_next(window, &equal, out, fetch);
         Some(())
+    }
+
+    /// Returns the valid key that all records share, or 0 if the shape has no key.
+    fn shared_key(&self) -> Option<u32> {
+        // The column of keys can hold anything if the shape has none.
+        if self.rule?.is_keyless() {
+            return Some(0);
+        }
+        self.key.stride().filter(|stride| *stride == 0).and_then(|_| self.valid_key(0))
     }
 
     /// Prefetches what the next window reads and writes; the loads run while this window is computed.
@@ -518,9 +526,9 @@ impl<'a> RecordPart<'a> {
         fetch: impl Fn(&[u8], u32),
     ) -> Option<()> {
         let rule = self.rule.filter(FastRule::is_tagless)?;
-        if rule.is_keyless() {
-            let keys = repeat_n(KeySource::Table(0), window.len());
-            return self.accept_with_keys(rule, keys, 1, window, ordered, out, steps, fetch);
+        if let Some(key) = self.shared_key() {
+            let keys = repeat_n(KeySource::Table(key), window.len());
+            return self.accept_with_keys(rule, keys, key + 1, window, ordered, out, steps, fetch);
         }
         let keys = self.key.values()?.get(window.clone())?.iter().copied();
         self.accept_with_keys(rule, keys, self.valid_keys, window, ordered, out, steps, fetch)
@@ -602,13 +610,12 @@ impl<'a> RecordPart<'a> {
 
     #[inline(always)]
     fn is_valid_key(&self, key: u32) -> bool {
-        match self.do_keys_recur {
-            true => key < self.valid_keys,
-            false => {
-                let len = self.records.keys.get(key as usize).and_then(Key::secret).map(SecretBytes::len);
-                self.rule.is_some_and(|rule| rule.accepts_key(len))
-            }
+        // A table may have keys of other algorithms too, so one that is not known to be valid is looked at.
+        if key < self.valid_keys {
+            return true;
         }
+        let len = self.records.keys.get(key as usize).and_then(Key::secret).map(SecretBytes::len);
+        self.rule.is_some_and(|rule| rule.accepts_key(len))
     }
 
     /// Checks a record by all rules of the contract.

@@ -365,6 +365,27 @@ fn a_bad_record_side_by_side_with_others_fails_alone() {
 }
 
 #[test]
+fn keys_of_other_lengths_in_the_table_do_not_matter() {
+    let long = Key::local(KeyParts::Secret(vec![0; 32].into()), Fingerprint::new([0; 32]));
+    let mut records = side_by_side(20);
+    records.keys.to_mut().push(long);
+    let bad_key = Column::Each((0..20).map(|at| KeySource::Table(at % 3)).collect::<Vec<_>>().into());
+    for key in
+        [records.key.clone(), Column::One(KeySource::Table(1)), Column::One(KeySource::Table(2)), bad_key]
+    {
+        records.key = key;
+        for is_strided in [true, false] {
+            if !is_strided {
+                records.input = Column::Each(records.input.cursor().take(20).collect());
+                records.output = Column::Each(records.output.cursor().take(20).collect());
+            }
+            agree(AES_CBC, &records, 6);
+        }
+        records = Records { key: records.key, keys: records.keys, ..side_by_side(20) };
+    }
+}
+
+#[test]
 fn only_covered_records_are_counted() {
     let mut records = side_by_side(5);
     assert_eq!(records.covered(), 5);
