@@ -162,6 +162,17 @@ impl<T: ColumnValue> Column<'_, T> {
         }
     }
 
+    /// Returns the first and the last of `len` values at a constant stride, between which all others lie. `None` if each
+    /// record has a value of its own, or if a value does not exist.
+    #[must_use]
+    pub fn ends(&self, len: usize) -> Option<[T; 2]> {
+        match self {
+            Self::One(value) => Some([*value; 2]),
+            Self::Stride { first, .. } => Some([*first, self.get(len.saturating_sub(1))?]),
+            Self::Runs(_) | Self::Each(_) => None,
+        }
+    }
+
     /// Returns the same column, borrowed.
     #[must_use]
     pub fn borrowed(&self) -> Column<'_, T> {
@@ -180,15 +191,30 @@ impl<T: ColumnValue> Column<'_, T> {
     }
 }
 
-/// Keeps one value per record, as a stride or as a single value if that is enough.
-impl<T: ColumnValue + PartialEq> From<Vec<T>> for Column<'static, T> {
-    fn from(values: Vec<T>) -> Self {
-        let Some(first) = values.first().copied() else { return Self::Each(Cow::Borrowed(&[])) };
+impl<'a, T: ColumnValue + PartialEq> Column<'a, T> {
+    /// Returns one value per record, as a stride or as a single value if that is enough. Engines read these forms faster.
+    #[must_use]
+    pub fn compact(values: &'a [T]) -> Self {
+        Self::even(values).unwrap_or(Self::Each(Cow::Borrowed(values)))
+    }
+
+    /// Returns values as a stride or as a single value, if that is enough.
+    fn even(values: &[T]) -> Option<Self> {
+        let first = *values.first()?;
         // The first two values propose the form, and the comparison of all values accepts or refuses it.
         let stride = values.get(1).and_then(|second| first.stride_to(*second)).unwrap_or(0);
-        let strided = if stride == 0 { Self::One(first) } else { Self::Stride { first, stride } };
-        let is_even = strided.cursor().zip(&values).all(|(expected, value)| expected == *value);
-        if is_even { strided } else { Self::Each(values.into()) }
+        if stride == 0 {
+            return values.iter().all(|value| *value == first).then_some(Self::One(first));
+        }
+        let is_even = values.windows(2).all(|pair| pair[0].stride_to(pair[1]) == Some(stride));
+        is_even.then_some(Self::Stride { first, stride })
+    }
+}
+
+/// Keeps one value per record, as [`Column::compact`] does.
+impl<T: ColumnValue + PartialEq> From<Vec<T>> for Column<'static, T> {
+    fn from(values: Vec<T>) -> Self {
+        Self::even(&values).unwrap_or(Self::Each(values.into()))
     }
 }
 
@@ -266,8 +292,13 @@ mod tests {
         assert!(beyond.covers(2) && !beyond.covers(3));
         assert_eq!((beyond.get(1).is_some(), beyond.get(2)), (true, None));
         assert_eq!(beyond.cursor().count(), 2);
+        assert_eq!((spans.ends(3), spans.ends(0)), (Some([span(4, 8), span(24, 8)]), Some([span(4, 8); 2])));
+        assert_eq!((beyond.ends(2).is_some(), beyond.ends(3)), (true, None));
+        assert_eq!(Column::Each(vec![span(4, 8)].into()).ends(1), None);
         let made = Column::from(vec![span(1, 2), span(5, 2), span(9, 2)]);
         assert!(matches!(made, Column::Stride { first: Span { start: 1, len: 2 }, stride: 4 }));
+        assert!(matches!(Column::compact(&[span(1, 2), span(5, 2)]), Column::Stride { stride: 4, .. }));
+        assert!(matches!(Column::compact(&[7_u8, 7, 7]), Column::One(7)));
         assert!(matches!(Column::from(vec![span(1, 2), span(5, 2), span(9, 3)]), Column::Each(_)));
         assert!(matches!(Column::from(vec![span(1, 2), span(1, 2)]), Column::One(_)));
         assert!(Column::<Span>::from(Vec::new()).covers(0));

@@ -193,22 +193,18 @@ impl Outcomes {
     fn renew(&mut self, jobs: usize, len: usize, is_secret: bool) {
         self.statuses.clear();
         self.statuses.resize(jobs, Status::Pending);
-        // Before the flag changes: it says whether the old results were secret.
-        self.erase();
-        self.is_secret = is_secret;
-        self.bytes.clear();
-        if self.bytes.capacity() == 0 {
+        // The old flag says whether the old results were secret, also those behind the length.
+        let was_secret = std::mem::replace(&mut self.is_secret, is_secret);
+        if self.bytes.capacity() < len {
+            if was_secret {
+                erase(&mut self.bytes);
+            }
             // New memory from the system is zero already.
             self.bytes = vec![0; len];
         } else {
-            // May move the buffer. The old one was erased above if it held secrets.
-            self.bytes.resize(len, 0);
-        }
-    }
-
-    fn erase(&mut self) {
-        if self.is_secret {
-            erase(&mut self.bytes);
+            self.bytes.clear();
+            self.bytes.resize(if was_secret { self.bytes.capacity() } else { len }, 0);
+            self.bytes.truncate(len);
         }
     }
 
@@ -331,13 +327,21 @@ impl Outcomes {
     /// True if no job was left pending.
     #[must_use]
     pub fn is_complete(&self) -> bool {
-        !self.statuses.contains(&Status::Pending)
+        !self.has_status(Status::Pending)
+    }
+
+    /// True if a job has this status. All are looked at, many at once: a search would look at one after the other.
+    #[must_use]
+    pub fn has_status(&self, status: Status) -> bool {
+        self.statuses.iter().fold(false, |found, other| found | (*other == status))
     }
 }
 
 impl Drop for Outcomes {
     fn drop(&mut self) {
-        self.erase();
+        if self.is_secret {
+            erase(&mut self.bytes);
+        }
     }
 }
 

@@ -243,7 +243,25 @@ const RADIX_LEN: usize = 4;
 
 impl ColumnValue for BatchTask {}
 
-impl ColumnValue for IvSource {}
+impl ColumnValue for IvSource {
+    #[inline]
+    fn further(self, by: u64) -> Option<Self> {
+        match self {
+            Self::Slot(slot) => u32::try_from(u64::from(slot).checked_add(by)?).ok().map(Self::Slot),
+            Self::Generated(sink) => sink.further(by).map(Self::Generated),
+            Self::Given | Self::Zero | Self::KeyItself => (by == 0).then_some(self),
+        }
+    }
+
+    #[inline]
+    fn stride_to(self, other: Self) -> Option<u32> {
+        match (self, other) {
+            (Self::Slot(slot), Self::Slot(other)) => other.checked_sub(slot),
+            (Self::Generated(sink), Self::Generated(other)) => sink.stride_to(other),
+            _ => None,
+        }
+    }
+}
 
 impl From<Shape> for BatchTask {
     fn from(shape: Shape) -> Self {

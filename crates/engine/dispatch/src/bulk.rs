@@ -109,7 +109,7 @@ impl BulkRun<'_> {
         match CheckedRun::new(self.0, &running_engine).compute_into(engine, jobs, outcomes) {
             Ok(took_ns) => {
                 // A cancelled operation took less than the model should learn.
-                if !outcomes.statuses().contains(&Status::Cancelled) {
+                if !outcomes.has_status(Status::Cancelled) {
                     let (shape, ops) = (jobs.shape(), jobs.len());
                     self.0.queues.observe(RunReport { engine, shape, ops, bytes, took_ns });
                 }
