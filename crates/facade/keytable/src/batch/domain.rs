@@ -1,6 +1,6 @@
 //! The number of texts that a record of FF1 may have: with few, tokens can be guessed.
 
-use oarlock_core::{BatchTask, Ff1Radix, InputSource, Records, Shape, Span};
+use oarlock_core::{BatchTask, Column, Ff1Radix, InputSource, Records, Shape, Span};
 
 use crate::format::MIN_TOKEN_TEXTS;
 
@@ -15,6 +15,10 @@ pub(super) fn is_large_enough(task: BatchTask, records: &Records<'_>, iv: Span, 
 pub(super) fn are_large_enough(task: BatchTask, records: &Records<'_>) -> bool {
     if !matches!(task, BatchTask::Do(Shape::Fpe { .. })) {
         return true;
+    }
+    if let (Column::One(iv), Some([first, _])) = (&records.iv, records.input.ends(records.len)) {
+        // At a constant stride all lengths are equal.
+        return records.len == 0 || text_sizes(records, *iv, first).is_none_or(TextSizes::are_large_enough);
     }
     let columns = records.iv.cursor().zip(records.input.cursor()).take(records.len);
     let mut sizes = columns.map(|(iv, input)| text_sizes(records, iv, input));

@@ -1,15 +1,15 @@
 //! Batches of one task whose IVs are all random or all zero: the table's keys, and no slots.
 //!
 //! They cost what a plain batch costs, a copy of the data, one draw of randomness for all records, and a copy of each
-//! IV to the place that its record names.
+//! IV to the place that its record names. Nothing is looked at record by record if places are at a constant stride.
 
 use std::borrow::Cow;
 
 use aws_lc_rs::rand;
 use oarlock::Accelerator;
 use oarlock_core::{
-    Batch, BatchTask, Column, IvSource, JobError, KeySource, Outcomes, OutputSink, Records, Shape, Span,
-    Status, erase,
+    Batch, BatchTask, Column, ColumnValue, IvSource, JobError, KeySource, OutcomeWriter, Outcomes,
+    OutputSink, Records, Shape, Span, Status, erase,
 };
 
 use super::judge::is_in_output;
@@ -23,22 +23,21 @@ pub(super) struct MadeIvs {
     from: IvSource,
 }
 
+/// The lengths of IVs that are made: a block of DES, that of GCM, a block of AES.
+const IV_LENS: [usize; 3] = [8, 12, 16];
+
 impl MadeIvs {
     /// Returns `None` if a record has to be looked at.
     pub(super) fn new(task: BatchTask, batch: &Batch<'_>, snapshot: &TableSnapshot) -> Option<Self> {
-        let len = task.iv_len().filter(|len| *len > 0 && task.has_key() && !task.has_second_key())?;
+        let len =
+            task.iv_len().filter(|len| task.has_key() && !task.has_second_key() && IV_LENS.contains(len))?;
         // The column of given IVs is not used, but it must lie in the data.
-        let is_in_data = |span: Span| span.slice(&batch.records.data).is_some();
-        let are_in_data = match &batch.records.iv {
-            Column::One(span) => is_in_data(*span),
-            spans => spans.cursor().take(batch.records.len).all(is_in_data),
-        };
-        if !are_in_data {
+        if !all(&batch.records.iv, batch.records.len, |span| span.slice(&batch.records.data).is_some()) {
             return None;
         }
         let from = batch.iv_from.get(0)?;
         let are_alike = match from {
-            IvSource::Zero => are_zero(batch),
+            IvSource::Zero => all(&batch.iv_from, batch.records.len, |from| from == IvSource::Zero),
             IvSource::Generated(_) => task.encrypts() && are_random(batch, snapshot, len),
             _ => false,
         };
@@ -60,54 +59,76 @@ impl MadeIvs {
         records.data.len().checked_add(ivs).filter(|end| u32::try_from(*end).is_ok())
     }
 
-    /// Runs a batch. Without randomness no record is computed.
+    /// Runs a batch with `copy` as memory for its data. Without randomness no record is computed.
     pub(super) fn run(
         &self,
         accelerator: &Accelerator,
         shape: Shape,
         batch: &Batch<'_>,
         snapshot: &TableSnapshot,
-        outcomes: &mut Outcomes,
+        (outcomes, copy): (&mut Outcomes, &mut CopiedData),
     ) -> Result<(), JobError> {
         let end =
             self.end(&batch.records).ok_or(JobError::Malformed { what: "too many IVs for one batch" })?;
         let start = batch.records.data.len();
-        // At full capacity from the start: a vector that grew would leave plaintexts in freed memory.
-        let mut data = CopiedData(Vec::with_capacity(end));
-        data.0.extend_from_slice(&batch.records.data);
-        data.0.resize(end, 0);
+        let data = copy.copy_from(&batch.records.data, end);
         let first = Span { start: start as u32, len: self.len as u32 };
         let iv = match self.from {
             IvSource::Zero => Column::One(first),
             _ => Column::Stride { first, stride: first.len },
         };
-        let is_made = self.from == IvSource::Zero || rand::fill(&mut data.0[start..]).is_ok();
+        let is_made = self.from == IvSource::Zero || rand::fill(&mut data[start..]).is_ok();
         if !is_made {
             // A constant IV would be a silent flaw.
             outcomes.reset_mixed(batch.records.len, batch.records.output_len);
             outcomes.part_mut(0).statuses.fill(Status::NoIv);
             return Ok(());
         }
-        let records = Records { data: Cow::Borrowed(&data.0), iv, ..batch.records.borrowed() };
+        let records = Records { data: Cow::Borrowed(data), iv, ..batch.records.borrowed() };
         plain::run(accelerator, shape, &records, snapshot, outcomes)?;
         if self.from != IvSource::Zero {
-            let part = outcomes.part_mut(0);
-            let ivs = data.0[start..].chunks_exact(self.len);
-            for ((from, iv), status) in batch.iv_from.cursor().zip(ivs).zip(&*part.statuses) {
-                let IvSource::Generated(OutputSink::Output(span)) = from else { continue };
-                if let (Status::Done, Some(out)) = (status, span.slice_mut(part.output)) {
-                    out.copy_from_slice(iv);
-                }
+            let (part, ivs) = (outcomes.part_mut(0), &data[start..]);
+            match self.len {
+                8 => give::<8>(&batch.iv_from, ivs, part),
+                12 => give::<12>(&batch.iv_from, ivs, part),
+                16 => give::<16>(&batch.iv_from, ivs, part),
+                // unreachable because no cipher makes IVs of another length, and `new` refuses it
+                _ => return Err(JobError::Malformed { what: "an IV of unknown length" }),
             }
         }
         Ok(())
     }
 }
 
-fn are_zero(batch: &Batch<'_>) -> bool {
-    match &batch.iv_from {
-        Column::One(IvSource::Zero) => true,
-        sources => sources.cursor().take(batch.records.len).all(|from| from == IvSource::Zero),
+/// Copies the IVs of records that are done to the places that they name. `LEN` is a constant because a call for each copy
+/// would take longer than the copy.
+fn give<const LEN: usize>(iv_from: &Column<'_, IvSource>, ivs: &[u8], part: OutcomeWriter<'_>) {
+    let OutcomeWriter { statuses, output, .. } = part;
+    let (ivs, done) = (ivs.as_chunks::<LEN>().0, statuses.iter().map(|status| *status == Status::Done));
+    if let Column::Stride { first: IvSource::Generated(OutputSink::Output(first)), stride } = iv_from
+        && *stride > 0
+    {
+        let places = output[first.start as usize..].chunks_mut(*stride as usize);
+        for ((iv, is_done), place) in ivs.iter().zip(done).zip(places) {
+            if let (true, Some(place)) = (is_done, place.first_chunk_mut()) {
+                *place = *iv;
+            }
+        }
+        return;
+    }
+    for ((from, iv), is_done) in iv_from.cursor().zip(ivs).zip(done) {
+        let IvSource::Generated(OutputSink::Output(span)) = from else { continue };
+        if let (true, Some(place)) = (is_done, span.slice_mut(output).and_then(<[u8]>::first_chunk_mut)) {
+            *place = *iv;
+        }
+    }
+}
+
+/// True if all values of a column fit. A value between two that fit must fit too.
+fn all<T: ColumnValue>(column: &Column<'_, T>, len: usize, does_fit: impl Fn(T) -> bool) -> bool {
+    match column.ends(len) {
+        Some(ends) => ends.into_iter().all(does_fit),
+        None => column.cursor().take(len).all(does_fit),
     }
 }
 
@@ -131,11 +152,27 @@ fn are_random(batch: &Batch<'_>, snapshot: &TableSnapshot, len: usize) -> bool {
         Column::One(source) => is_random(*source),
         sources => sources.cursor().take(records.len).all(is_random),
     };
-    are_random && batch.iv_from.cursor().take(records.len).all(is_placed)
+    are_random && all(&batch.iv_from, records.len, is_placed)
 }
 
-/// A copy of the caller's data, with IVs behind it.
-struct CopiedData(Vec<u8>);
+/// A copy of the caller's data, with IVs behind it, in memory that later batches use again.
+#[derive(Default)]
+pub(super) struct CopiedData(Vec<u8>);
+
+impl CopiedData {
+    /// Copies data, and adds zeros up to `len` bytes.
+    fn copy_from(&mut self, data: &[u8], len: usize) -> &mut [u8] {
+        if self.0.capacity() < len {
+            // Not by growth: that would leave plaintexts in freed memory.
+            erase(&mut self.0);
+            self.0 = Vec::with_capacity(len);
+        }
+        self.0.clear();
+        self.0.extend_from_slice(data);
+        self.0.resize(len, 0);
+        &mut self.0
+    }
+}
 
 impl Drop for CopiedData {
     fn drop(&mut self) {

@@ -134,7 +134,7 @@ fn run(
     batch: &Batch<'_>,
     outcome: &mut BatchOutcome,
 ) -> Result<SecretSlots, JobError> {
-    let mut memory = outcome.take_memory();
+    let (mut memory, mut copy) = outcome.take_memory();
     if !batch.is_complete() {
         return Err(JobError::Malformed { what: "a column does not cover the records" });
     }
@@ -156,7 +156,7 @@ fn run(
             plain::run(accelerator, shape, &batch.records, &snapshot, &mut memory)?;
         }
         RecordBatchPlan::MadeIvs(shape, made) => {
-            made.run(accelerator, shape, batch, &snapshot, &mut memory)?;
+            made.run(accelerator, shape, batch, &snapshot, (&mut memory, &mut copy))?;
         }
         RecordBatchPlan::ByTask(flat, groups) => {
             by_task::run(accelerator, &groups, &flat.records, &snapshot, &mut memory);
@@ -169,5 +169,6 @@ fn run(
         }
     }
     *outcome = BatchOutcome::from_outcomes(memory, Vec::new());
+    outcome.keep_copy(copy);
     Ok(SecretSlots::default())
 }

@@ -8,6 +8,7 @@ use oarlock_core::{
     MAX_FF1_NUMERALS, MAX_FF1_TWEAK, Outcomes, OutputSink, Span, Status,
 };
 
+use super::made_ivs::CopiedData;
 use super::wave_plan::BatchRow;
 use crate::table::{KeyTable, KeyWeakness};
 
@@ -18,6 +19,8 @@ pub struct BatchOutcome {
     warnings: Vec<(u32, KeyWeakness)>,
     /// The reasons of the keys' holder, by record.
     refusals: Vec<(u32, Arc<JobError>)>,
+    /// Memory for the data of later batches.
+    copy: CopiedData,
 }
 
 /// The reason why one record has no result, for a human reader.
@@ -41,16 +44,22 @@ pub struct RecordError {
 impl BatchOutcome {
     pub(super) fn from_outcomes(outcomes: Outcomes, mut warnings: Vec<(u32, KeyWeakness)>) -> Self {
         warnings.sort_unstable_by_key(|(record, _)| *record);
-        Self { outcomes, warnings, refusals: Vec::new() }
+        Self { outcomes, warnings, ..Self::default() }
     }
 
     pub(super) fn from_holder(held: HeldOutcomes) -> Self {
-        Self { outcomes: held.outcomes, warnings: Vec::new(), refusals: held.refusals }
+        Self { outcomes: held.outcomes, refusals: held.refusals, ..Self::default() }
     }
 
-    /// Takes the memory out and drops the outcome that it held.
-    pub(super) fn take_memory(&mut self) -> Outcomes {
-        std::mem::take(self).outcomes
+    /// Takes the memory of results and of data out, and drops the outcome that it held.
+    pub(super) fn take_memory(&mut self) -> (Outcomes, CopiedData) {
+        let Self { outcomes, copy, .. } = std::mem::take(self);
+        (outcomes, copy)
+    }
+
+    /// Keeps memory for the data of later batches.
+    pub(super) fn keep_copy(&mut self, copy: CopiedData) {
+        self.copy = copy;
     }
 
     /// Returns one status per record, in the caller's order.
@@ -62,7 +71,8 @@ impl BatchOutcome {
     /// True if every record is done.
     #[must_use]
     pub fn is_all_done(&self) -> bool {
-        self.statuses().iter().all(|status| *status == Status::Done)
+        // Many at once: a search would look at one after the other.
+        self.statuses().iter().fold(true, |all, status| all & (*status == Status::Done))
     }
 
     /// Returns the output buffer, with the results at the spans that the batch names. The span of a record that is not

@@ -24,11 +24,10 @@ pub(super) fn run(
         ..records.borrowed()
     };
     accelerator.records().run_into(shape, &records, outcomes)?;
-    // There are no slots to depend on. A fold looks at many statuses at once, a search at one.
-    let names_slot = |status: &Status| *status == Status::DependencyFailed;
-    if outcomes.statuses().iter().fold(false, |found, status| found | names_slot(status)) {
+    // There are no slots to depend on.
+    if outcomes.has_status(Status::DependencyFailed) {
         for index in 0..outcomes.len() {
-            if names_slot(&outcomes.statuses()[index]) {
+            if outcomes.statuses()[index] == Status::DependencyFailed {
                 outcomes.set(index, Status::Malformed);
             }
         }

@@ -23,6 +23,8 @@ pub struct Alphabet {
 pub(super) struct ByteTables {
     numerals: [u8; 256],
     characters: [u8; 256],
+    /// The first character and the number of characters, if they follow each other in ASCII.
+    run: Option<(u8, u8)>,
 }
 
 /// A byte that is neither an ASCII character nor one of their numerals.
@@ -129,37 +131,53 @@ impl Alphabet {
 
 impl ByteTables {
     fn from_characters(characters: &[char]) -> Option<Box<Self>> {
-        let mut tables = Box::new(Self { numerals: [NO_BYTE; 256], characters: [NO_BYTE; 256] });
+        let mut tables = Box::new(Self { numerals: [NO_BYTE; 256], characters: [NO_BYTE; 256], run: None });
         for (numeral, character) in (0_u8..).zip(characters) {
             let byte = u8::try_from(*character).ok().filter(u8::is_ascii)?;
             tables.numerals[usize::from(byte)] = numeral;
             tables.characters[usize::from(numeral)] = byte;
         }
+        let (first, len) = (u8::try_from(*characters.first()?).ok()?, u8::try_from(characters.len()).ok()?);
+        let is_run = (first..).zip(characters).all(|(byte, character)| char::from(byte) == *character);
+        tables.run = is_run.then_some((first, len));
         Some(tables)
     }
 
     /// Appends the numerals of a text, and returns false if one of its bytes has none.
     #[inline]
     pub(super) fn read(&self, text: &[u8], numerals: &mut Vec<u8>) -> bool {
-        append(&self.numerals, text, numerals)
+        match self.run {
+            Some((first, len)) => append(text, numerals, |byte| less_than(byte.wrapping_sub(first), len, 0)),
+            None => append(text, numerals, |byte| self.numerals[usize::from(byte)]),
+        }
     }
 
     /// Appends the text of numerals, and returns false if one of them has no character.
     #[inline]
     pub(super) fn write(&self, numerals: &[u8], text: &mut Vec<u8>) -> bool {
-        append(&self.characters, numerals, text)
+        match self.run {
+            Some((first, len)) => append(numerals, text, |numeral| less_than(numeral, len, first)),
+            None => append(numerals, text, |numeral| self.characters[usize::from(numeral)]),
+        }
     }
 }
 
-/// Appends the values that a table has for bytes. Looks at all of them in any case.
-#[inline]
-fn append(table: &[u8; 256], from: &[u8], to: &mut Vec<u8>) -> bool {
+/// Returns a number below `len` and `added` to it, or [`NO_BYTE`] for another. The compiler does many at once.
+#[inline(always)]
+fn less_than(number: u8, len: u8, added: u8) -> u8 {
+    if number < len { number + added } else { NO_BYTE }
+}
+
+/// Appends the values of bytes. Looks at all of them in any case.
+#[inline(always)]
+fn append(from: &[u8], to: &mut Vec<u8>, value_of: impl Fn(u8) -> u8) -> bool {
+    let start = to.len();
+    to.resize(start + from.len(), 0);
     let mut all = 0;
-    to.extend(from.iter().map(|byte| {
-        let value = table[usize::from(*byte)];
-        all |= value;
-        value
-    }));
+    for (value, byte) in to[start..].iter_mut().zip(from) {
+        *value = value_of(*byte);
+        all |= *value;
+    }
     all & NO_BYTE == 0
 }
 

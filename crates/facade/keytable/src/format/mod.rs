@@ -19,6 +19,8 @@
 mod alphabet;
 mod error;
 
+use std::ops::Range;
+
 use oarlock_core::MAX_FF1_NUMERALS;
 
 pub use self::alphabet::Alphabet;
@@ -182,6 +184,66 @@ impl TokenFormat {
         out.extend(tail.as_bytes());
         out[check_place] = check_digit(luhn_sum(&out[start..], text)?, tail.len());
         Ok(())
+    }
+
+    /// Appends the numerals of texts of `len` ASCII characters each, which lie side by side, and returns true. Returns
+    /// false if one of them has to be read by [`read`](Self::read): the numerals then stay as they were.
+    ///
+    /// `texts` holds whole texts, at least one.
+    pub fn read_even(&self, texts: &[u8], len: usize, numerals: &mut Vec<u8>) -> bool {
+        let (Some(tables), Some(part)) = (self.alphabet.bytes(), self.even_part(texts, len)) else {
+            return false;
+        };
+        let start = numerals.len();
+        let is_read = match part.len() == len {
+            true => tables.read(texts, numerals),
+            false => texts
+                .chunks_exact(len)
+                .fold(true, |all, text| all & tables.read(&text[part.clone()], numerals)),
+        };
+        if !is_read {
+            numerals.truncate(start);
+        }
+        is_read
+    }
+
+    /// Appends the texts that have these numerals in the place of those of `texts`, as [`write`](Self::write) does with one
+    /// text, and returns true. Returns false if a text has to be written by it: the output then stays as it was.
+    ///
+    /// `texts` are those that [`read_even`](Self::read_even) has read.
+    pub fn write_even(&self, texts: &[u8], len: usize, numerals: &[u8], out: &mut Vec<u8>) -> bool {
+        let (Some(tables), Some(part)) = (self.alphabet.bytes(), self.even_part(texts, len)) else {
+            return false;
+        };
+        if numerals.len() * len != texts.len() * part.len() {
+            return false;
+        }
+        let start = out.len();
+        let is_written = match part.len() == len {
+            true => tables.write(numerals, out),
+            false => {
+                let texts = texts.chunks_exact(len).zip(numerals.chunks_exact(part.len()));
+                texts.fold(true, |all, (text, numerals)| {
+                    out.extend_from_slice(&text[..part.start]);
+                    let is_written = tables.write(numerals, out);
+                    out.extend_from_slice(&text[part.end..]);
+                    all & is_written
+                })
+            }
+        };
+        if !is_written {
+            out.truncate(start);
+        }
+        is_written
+    }
+
+    /// Returns the encrypted part of texts of `len` ASCII characters, or `None` if they have to be looked at one by one.
+    fn even_part(&self, texts: &[u8], len: usize) -> Option<Range<usize>> {
+        let kept = self.keep_first.checked_add(self.keep_last)?;
+        let encrypted =
+            len.checked_sub(kept).filter(|part| (self.min_len..=MAX_FF1_NUMERALS).contains(part))?;
+        let is_whole = !texts.is_empty() && texts.len().is_multiple_of(len);
+        (is_whole && !self.has_luhn && texts.is_ascii()).then(|| self.keep_first..self.keep_first + encrypted)
     }
 
     fn write_characters(&self, numerals: &[u8], out: &mut Vec<u8>) -> Result<(), FormatError> {
