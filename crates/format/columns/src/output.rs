@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
-use arrow_array::builder::StringBuilder;
+use arrow_array::builder::{ArrayBuilder, StringBuilder};
 use arrow_array::types::{BinaryType, ByteArrayType, LargeBinaryType, LargeUtf8Type, Utf8Type};
-use arrow_array::{Array, ArrayRef, BooleanArray, GenericByteArray, StructArray};
-use arrow_buffer::{ArrowNativeType, BooleanBuffer, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
+use arrow_array::{Array, ArrayRef, BooleanArray, GenericByteArray, OffsetSizeTrait, StructArray};
+use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, NullBufferBuilder, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{DataType, Field, Fields};
 use oarlock::engine_api::erase;
 
@@ -73,23 +74,22 @@ impl RejectedRows {
     }
 }
 
-/// The state of a row.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum RowState {
-    Null,
-    Value,
-    Bad(RowFault),
-}
-
 /// The results of a column, in the order of its rows. They are erased if no array takes them.
 pub(crate) struct Computed {
     values: Vec<u8>,
-    ends: Vec<usize>,
-    states: Vec<RowState>,
-    /// The number of bad rows.
-    bad: usize,
-    is_large: bool,
-    max_bytes: usize,
+    offsets: Offsets,
+    /// Rows without a result: null rows, and bad ones.
+    nulls: NullBufferBuilder,
+    bad: Vec<BadRow>,
+}
+
+/// A bad row and its fault.
+type BadRow = (usize, RowFault);
+
+/// The end of each result, in the form of the array.
+enum Offsets {
+    Small(Vec<i32>),
+    Large(Vec<i64>),
 }
 
 /// The most bytes of a column with 32-bit offsets.
@@ -98,27 +98,33 @@ const MAX_SMALL: usize = i32::MAX as usize;
 impl Computed {
     /// Creates the results of a column without rows yet, with memory for `bytes` bytes.
     pub(crate) fn new(rows: usize, bytes: usize, is_large: bool) -> Result<Self, ColumnError> {
-        let max_bytes = if is_large { usize::MAX } else { MAX_SMALL };
-        if bytes > max_bytes {
-            return Err(ColumnError::TooLarge { found: bytes, max: max_bytes });
+        if !is_large && bytes > MAX_SMALL {
+            return Err(ColumnError::TooLarge { found: bytes, max: MAX_SMALL });
         }
         let mut values = Vec::new();
         let reserved = values.try_reserve_exact(bytes);
         reserved.map_err(|_| ColumnError::Machine(format!("no memory for {bytes} bytes of results")))?;
-        let (ends, states) = (Vec::with_capacity(rows), Vec::with_capacity(rows));
-        Ok(Self { values, ends, states, bad: 0, is_large, max_bytes })
+        let offsets = Offsets::new(is_large, rows);
+        Ok(Self { values, offsets, nulls: NullBufferBuilder::new(rows), bad: Vec::new() })
     }
 
     /// Returns the number of rows.
     pub(crate) fn len(&self) -> usize {
-        self.ends.len()
+        self.nulls.len()
     }
 
     #[inline]
     pub(crate) fn push_value(&mut self, prefix: &[u8], value: &[u8]) {
         self.values.extend_from_slice(prefix);
         self.values.extend_from_slice(value);
-        self.push(RowState::Value);
+        self.push(true);
+    }
+
+    /// Adds rows whose results lie side by side in `results`, each `len` bytes long. The other rows are null.
+    pub(crate) fn push_even(&mut self, rows: usize, nulls: Option<&NullBuffer>, len: usize, results: &[u8]) {
+        let start = self.values.len();
+        self.values.extend_from_slice(results);
+        self.push_lens(rows, nulls, start, len);
     }
 
     /// Adds a result that `write` appends. If it fails, no row is added.
@@ -129,37 +135,72 @@ impl Computed {
         let start = self.values.len();
         let written = write(&mut self.values);
         match written {
-            Ok(()) => self.push(RowState::Value),
+            Ok(()) => self.push(true),
             Err(_) => self.values.truncate(start),
         }
         written
     }
 
+    /// Adds rows whose results `write` appends, each `len` bytes long. The other rows are null. If it returns false, no
+    /// row is added.
+    pub(crate) fn push_written_even(
+        &mut self,
+        rows: usize,
+        nulls: Option<&NullBuffer>,
+        len: usize,
+        write: impl FnOnce(&mut Vec<u8>) -> bool,
+    ) -> bool {
+        let start = self.values.len();
+        let is_written = write(&mut self.values);
+        match is_written {
+            true => self.push_lens(rows, nulls, start, len),
+            false => self.values.truncate(start),
+        }
+        is_written
+    }
+
     pub(crate) fn push_nulls(&mut self, rows: usize) {
-        self.ends.resize(self.ends.len() + rows, self.values.len());
-        self.states.resize(self.states.len() + rows, RowState::Null);
+        self.offsets.repeat(self.values.len(), rows);
+        self.nulls.append_n_nulls(rows);
     }
 
     pub(crate) fn push_fault(&mut self, fault: RowFault) {
-        self.bad += 1;
-        self.push(RowState::Bad(fault));
+        self.bad.push((self.len(), fault));
+        self.push(false);
     }
 
     #[inline]
-    fn push(&mut self, state: RowState) {
-        self.ends.push(self.values.len());
-        self.states.push(state);
+    fn push(&mut self, has_result: bool) {
+        self.offsets.repeat(self.values.len(), 1);
+        self.nulls.append(has_result);
+    }
+
+    /// Adds rows of equal results that begin at `start`.
+    fn push_lens(&mut self, rows: usize, nulls: Option<&NullBuffer>, start: usize, len: usize) {
+        match nulls.filter(|nulls| nulls.null_count() > 0) {
+            None => {
+                self.offsets.extend((1..=rows).map(|row| start + row * len));
+                self.nulls.append_n_non_nulls(rows);
+            }
+            Some(nulls) => {
+                let mut end = start;
+                self.offsets.extend(nulls.iter().map(|is_valid| {
+                    end += if is_valid { len } else { 0 };
+                    end
+                }));
+                self.nulls.append_buffer(nulls);
+            }
+        }
     }
 
     /// Returns the result of a row.
     pub(crate) fn result(&self, row: usize) -> Result<Option<&[u8]>, RowFault> {
-        match self.states[row] {
-            RowState::Null => Ok(None),
-            RowState::Bad(fault) => Err(fault),
-            RowState::Value => {
-                let start = row.checked_sub(1).map_or(0, |before| self.ends[before]);
-                Ok(Some(&self.values[start..self.ends[row]]))
-            }
+        if self.nulls.is_valid(row) {
+            return Ok(Some(&self.values[self.offsets.range(row)]));
+        }
+        match self.bad.binary_search_by_key(&row, |(bad, _)| *bad) {
+            Ok(found) => Err(self.bad[found].1),
+            Err(_) => Ok(None),
         }
     }
 
@@ -167,7 +208,7 @@ impl Computed {
     pub(crate) fn expand(&self, entries: &[Option<u32>]) -> Result<Self, ColumnError> {
         let len = |entry: &u32| self.result(*entry as usize).ok().flatten().map_or(0, <[u8]>::len);
         let bytes = entries.iter().flatten().map(len).sum();
-        let mut expanded = Self::new(entries.len(), bytes, self.is_large)?;
+        let mut expanded = Self::new(entries.len(), bytes, matches!(self.offsets, Offsets::Large(_)))?;
         for entry in entries {
             match entry.map(|entry| self.result(entry as usize)) {
                 None | Some(Ok(None)) => expanded.push_nulls(1),
@@ -179,29 +220,74 @@ impl Computed {
     }
 
     /// Returns the results as a column of bytes.
-    pub(crate) fn finish(self, on_error: OnError) -> Result<ColumnResult, ColumnError> {
-        match self.is_large {
-            true => self.finish_as::<LargeBinaryType>(on_error),
-            false => self.finish_as::<BinaryType>(on_error),
+    pub(crate) fn finish(mut self, on_error: OnError) -> Result<ColumnResult, ColumnError> {
+        match self.offsets.take() {
+            Offsets::Small(offsets) => self.finish_as::<BinaryType>(offsets, on_error),
+            Offsets::Large(offsets) => self.finish_as::<LargeBinaryType>(offsets, on_error),
         }
     }
 
     /// Returns the results as a column of text.
-    pub(crate) fn finish_text(self, on_error: OnError) -> Result<ColumnResult, ColumnError> {
-        match self.is_large {
-            true => self.finish_as::<LargeUtf8Type>(on_error),
-            false => self.finish_as::<Utf8Type>(on_error),
+    pub(crate) fn finish_text(mut self, on_error: OnError) -> Result<ColumnResult, ColumnError> {
+        match self.offsets.take() {
+            Offsets::Small(offsets) => self.finish_as::<Utf8Type>(offsets, on_error),
+            Offsets::Large(offsets) => self.finish_as::<LargeUtf8Type>(offsets, on_error),
         }
     }
 
-    fn finish_as<T: ByteArrayType>(mut self, on_error: OnError) -> Result<ColumnResult, ColumnError> {
-        let (nulls, rejected) = judge(&self.states, self.bad, on_error)?;
-        debug_assert!(self.values.len() <= self.max_bytes);
+    fn finish_as<T: ByteArrayType>(
+        &mut self,
+        offsets: Vec<T::Offset>,
+        on_error: OnError,
+    ) -> Result<ColumnResult, ColumnError> {
+        let rejected = judge(&self.bad, on_error)?;
+        debug_assert!(T::Offset::MAX_OFFSET >= self.values.len());
         let values = Buffer::from_vec(std::mem::take(&mut self.values));
-        let offsets = offsets::<T::Offset>(&self.ends);
-        let array = GenericByteArray::<T>::try_new(offsets, values, nulls);
+        let offsets = OffsetBuffer::new(ScalarBuffer::from(offsets));
+        let array = GenericByteArray::<T>::try_new(offsets, values, self.nulls.finish());
         let array = array.map_err(|error| ColumnError::Machine(error.to_string()))?;
-        with_faults(Arc::new(array), &self.states, on_error, rejected)
+        with_faults(Arc::new(array), &self.bad, on_error, rejected)
+    }
+}
+
+impl Offsets {
+    fn new(is_large: bool, rows: usize) -> Self {
+        let mut offsets = match is_large {
+            false => Self::Small(Vec::with_capacity(rows + 1)),
+            true => Self::Large(Vec::with_capacity(rows + 1)),
+        };
+        offsets.repeat(0, 1);
+        offsets
+    }
+
+    /// Takes the offsets out.
+    fn take(&mut self) -> Self {
+        std::mem::replace(self, Self::Small(Vec::new()))
+    }
+
+    // The casts lose nothing: `Computed::new` has checked the bytes of all results, which no offset exceeds.
+    #[inline]
+    fn repeat(&mut self, end: usize, rows: usize) {
+        match self {
+            Self::Small(offsets) => offsets.resize(offsets.len() + rows, end as i32),
+            Self::Large(offsets) => offsets.resize(offsets.len() + rows, end as i64),
+        }
+    }
+
+    #[inline]
+    fn extend(&mut self, ends: impl Iterator<Item = usize>) {
+        match self {
+            Self::Small(offsets) => offsets.extend(ends.map(|end| end as i32)),
+            Self::Large(offsets) => offsets.extend(ends.map(|end| end as i64)),
+        }
+    }
+
+    /// Returns the place of the result of a row.
+    fn range(&self, row: usize) -> Range<usize> {
+        match self {
+            Self::Small(offsets) => offsets[row] as usize..offsets[row + 1] as usize,
+            Self::Large(offsets) => offsets[row] as usize..offsets[row + 1] as usize,
+        }
     }
 }
 
@@ -226,56 +312,35 @@ impl Verdicts {
 
     /// Returns the answers as a column of booleans.
     pub(crate) fn finish(self, on_error: OnError) -> Result<ColumnResult, ColumnError> {
-        let state = |answer: &Result<Option<bool>, RowFault>| match answer {
-            Ok(Some(_)) => RowState::Value,
-            Ok(None) => RowState::Null,
-            Err(fault) => RowState::Bad(*fault),
-        };
-        let states: Vec<RowState> = self.0.iter().map(state).collect();
-        let bad = self.0.iter().filter(|answer| answer.is_err()).count();
-        let (nulls, rejected) = judge(&states, bad, on_error)?;
-        let is_true = |answer: &Result<Option<bool>, RowFault>| *answer == Ok(Some(true));
-        let answers: BooleanBuffer = self.0.iter().map(is_true).collect();
-        with_faults(Arc::new(BooleanArray::new(answers, nulls)), &states, on_error, rejected)
+        let bad_row =
+            |(row, answer): (usize, &Result<_, RowFault>)| answer.as_ref().err().map(|fault| (row, *fault));
+        let bad: Vec<BadRow> = self.0.iter().enumerate().filter_map(bad_row).collect();
+        let rejected = judge(&bad, on_error)?;
+        let is_valid = BooleanBuffer::collect_bool(self.0.len(), |row| matches!(self.0[row], Ok(Some(_))));
+        let nulls = Some(NullBuffer::new(is_valid)).filter(|nulls| nulls.null_count() > 0);
+        let answers = BooleanBuffer::collect_bool(self.0.len(), |row| self.0[row] == Ok(Some(true)));
+        with_faults(Arc::new(BooleanArray::new(answers, nulls)), &bad, on_error, rejected)
     }
 }
 
-fn offsets<T: ArrowNativeType>(ends: &[usize]) -> OffsetBuffer<T> {
-    let mut offsets = Vec::with_capacity(ends.len() + 1);
-    offsets.push(T::usize_as(0));
-    offsets.extend(ends.iter().map(|end| T::usize_as(*end)));
-    OffsetBuffer::new(ScalarBuffer::from(offsets))
-}
-
-/// Returns the nulls of a column, and its bad rows, of which there are `bad`.
-fn judge(
-    states: &[RowState],
-    bad: usize,
-    on_error: OnError,
-) -> Result<(Option<NullBuffer>, RejectedRows), ColumnError> {
+/// Counts the bad rows of a column.
+fn judge(bad: &[BadRow], on_error: OnError) -> Result<RejectedRows, ColumnError> {
     let mut rejected = RejectedRows::default();
-    // Most columns have no bad row, and then no row is looked at.
-    let bad_rows = states.iter().enumerate().filter_map(|(row, state)| match state {
-        RowState::Bad(fault) => Some((row, *fault)),
-        _ => None,
-    });
-    let mut first = None;
-    for (row, fault) in bad_rows.take(bad) {
-        first.get_or_insert((row, fault));
-        *rejected.0.entry(fault).or_default() += 1;
+    for (_, fault) in bad {
+        *rejected.0.entry(*fault).or_default() += 1;
     }
-    if let (OnError::Raise, Some((row, fault))) = (on_error, first) {
-        return Err(ColumnError::BadRow { row, fault, count: rejected.total() });
+    match (on_error, bad.first()) {
+        (OnError::Raise, Some((row, fault))) => {
+            Err(ColumnError::BadRow { row: *row, fault: *fault, count: bad.len() })
+        }
+        _ => Ok(rejected),
     }
-    let is_valid = BooleanBuffer::collect_bool(states.len(), |row| states[row] == RowState::Value);
-    let nulls = NullBuffer::new(is_valid);
-    Ok((Some(nulls).filter(|nulls| nulls.null_count() > 0), rejected))
 }
 
 /// Adds the reasons of bad rows, if the caller wants them beside the values.
 fn with_faults(
     array: ArrayRef,
-    states: &[RowState],
+    bad: &[BadRow],
     on_error: OnError,
     rejected: RejectedRows,
 ) -> Result<ColumnResult, ColumnError> {
@@ -283,12 +348,11 @@ fn with_faults(
         return Ok(ColumnResult { array, rejected });
     }
     let mut faults = StringBuilder::new();
-    for state in states {
-        faults.append_option(match state {
-            RowState::Bad(fault) => Some(fault.text()),
-            _ => None,
-        });
+    for (row, fault) in bad {
+        faults.append_nulls(row - faults.len());
+        faults.append_value(fault.text());
     }
+    faults.append_nulls(array.len() - faults.len());
     let fields = struct_fields(array.data_type());
     let pair = StructArray::try_new(fields, vec![array, Arc::new(faults.finish())], None);
     let pair = pair.map_err(|error| ColumnError::Machine(error.to_string()))?;

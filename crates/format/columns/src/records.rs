@@ -27,6 +27,19 @@ pub(crate) struct BatchRecords {
     output: Vec<OutputSink>,
     tag: Vec<Span>,
     slots: Vec<u32>,
+    /// The distances between records, if there is one record that stands for all.
+    strides: Option<RecordStrides>,
+}
+
+/// The distances between records that only differ in their places.
+#[derive(Clone, Copy, Default)]
+struct RecordStrides {
+    /// The place of the first value. What lies in it moves with the values, and all records share the rest of the data.
+    first_value: Span,
+    /// The distance between values.
+    value: u32,
+    /// The distance between results, which lie side by side.
+    output: u32,
 }
 
 /// One record. Fields that a task does not read keep their default.
@@ -67,7 +80,7 @@ impl BatchRecords {
     /// Removes all records and keeps the memory.
     pub(crate) fn clear(&mut self) {
         self.gathered.clear();
-        (self.output_len, self.len, self.shared) = (0, 0, None);
+        (self.output_len, self.len, self.shared, self.strides) = (0, 0, None, None);
         self.task.clear();
         self.key.clear();
         self.iv.clear();
@@ -139,6 +152,17 @@ impl BatchRecords {
         self.len += 1;
     }
 
+    /// Lets the only record stand for `count` records, whose values are `value_stride` bytes apart. `value` is the place
+    /// of the first one.
+    pub(crate) fn repeat(&mut self, count: usize, value: Span, value_stride: usize) -> Result<(), RowFault> {
+        let stride = |len: usize| u32::try_from(len).map_err(|_| RowFault::TooLong);
+        let (value_stride, output) = (stride(value_stride)?, stride(self.output_len)?);
+        self.strides = Some(RecordStrides { first_value: value, value: value_stride, output });
+        self.output_len = self.output_len.checked_mul(count).ok_or(RowFault::TooLong)?;
+        self.len = count;
+        Ok(())
+    }
+
     /// Adds a record with a task and a key of its own. All records of such a batch have them.
     pub(crate) fn push_task(&mut self, task: BatchTask, key: u32, record: NewRecord) {
         self.task.push(task);
@@ -148,38 +172,55 @@ impl BatchRecords {
 
     /// Returns the batch over `data`, or over the gathered bytes if there is none.
     pub(crate) fn batch<'b>(&'b self, parts: &BatchParts, data: Option<&'b [u8]>) -> Batch<'b> {
-        let key = Column::One(KeySource::Table(parts.key));
+        let strides = self.strides.unwrap_or_default();
+        let in_data = |spans: &[Span]| spans.first().map_or(0, |span| strides.in_data(*span));
+        let in_output = strides.output;
+        let is_open = parts.task.is_open();
         let records = Records {
             len: self.len,
             data: Cow::Borrowed(data.unwrap_or(&self.gathered)),
             output_len: self.output_len,
-            key: if self.key.is_empty() { key } else { each(&self.key) },
+            key: self.column(&self.key, KeySource::Table(parts.key), 0),
             second_key: Column::One(KeySource::Table(parts.second_key)),
-            iv: spans(&self.iv),
-            aad: if self.aad.is_empty() { Column::One(parts.task.absent_aad()) } else { each(&self.aad) },
-            input: each(&self.input),
-            output: each(&self.output),
-            tag: spans(&self.tag),
+            iv: self.column(&self.iv, Span::default(), in_data(&self.iv)),
+            aad: self.column(&self.aad, parts.task.absent_aad(), in_data(&self.aad)),
+            input: self.column(&self.input, InputSource::Data(Span::default()), strides.value),
+            output: self.column(&self.output, OutputSink::Output(Span::default()), in_output),
+            tag: self.column(
+                &self.tag,
+                Span::default(),
+                if is_open { in_data(&self.tag) } else { in_output },
+            ),
             ..Records::default()
         };
-        let task = if self.task.is_empty() { Column::One(parts.task) } else { each(&self.task) };
+        let made_iv = |from: &[IvSource]| match from {
+            [IvSource::Generated(_), ..] => in_output,
+            _ => 0,
+        };
         Batch {
-            iv_from: ivs(&self.iv_from),
-            second_iv_from: ivs(&self.second_iv_from),
+            iv_from: self.column(&self.iv_from, IvSource::Given, made_iv(&self.iv_from)),
+            second_iv_from: self.column(&self.second_iv_from, IvSource::Given, made_iv(&self.second_iv_from)),
             slots: Cow::Borrowed(&self.slots),
-            ..Batch::new(task, records)
+            ..Batch::new(self.column(&self.task, parts.task, 0), records)
+        }
+    }
+
+    /// Returns a column of the values that records have, which is `absent` for all if they have none. `stride` is the
+    /// distance between the values of records that one stands for.
+    fn column<'b, T: Copy>(&self, values: &'b [T], absent: T, stride: u32) -> Column<'b, T> {
+        match values {
+            [] => Column::One(absent),
+            [first, ..] if self.strides.is_some() && stride == 0 => Column::One(*first),
+            [first, ..] if self.strides.is_some() => Column::Stride { first: *first, stride },
+            _ => Column::Each(Cow::Borrowed(values)),
         }
     }
 }
 
-fn each<T: Copy>(values: &[T]) -> Column<'_, T> {
-    Column::Each(Cow::Borrowed(values))
-}
-
-fn spans(values: &[Span]) -> Column<'_, Span> {
-    if values.is_empty() { Column::One(Span::default()) } else { each(values) }
-}
-
-fn ivs(values: &[IvSource]) -> Column<'_, IvSource> {
-    if values.is_empty() { Column::One(IvSource::Given) } else { each(values) }
+impl RecordStrides {
+    /// Returns the distance between the places of records in the data.
+    fn in_data(&self, span: Span) -> u32 {
+        let (value, span) = (self.first_value.range(), span.range());
+        if value.start <= span.start && span.end <= value.end { self.value } else { 0 }
+    }
 }

@@ -7,7 +7,7 @@ use oarlock_keytable::{BatchTask, FormatError, TokenFormat};
 use crate::cipher::{AssociatedData, AssociatedValues};
 use crate::output::Computed;
 use crate::records::{BatchParts, BatchRecords, NewRecord};
-use crate::run::{ChunkRow, ColumnOperation, RowError, run};
+use crate::run::{ChunkRow, ColumnOperation, EvenBytes, RowError, run};
 use crate::values::ValueColumn;
 use crate::{ColumnError, ColumnKeys, ColumnResult, OnError, RowFault};
 
@@ -117,6 +117,10 @@ impl ColumnOperation for TokenRows<'_> {
         true
     }
 
+    fn has_row_data(&self) -> bool {
+        self.tweak.is_per_row()
+    }
+
     fn extra_len(&self, row: usize) -> Result<usize, ColumnError> {
         self.tweak.extra_len(row)
     }
@@ -137,6 +141,13 @@ impl ColumnOperation for TokenRows<'_> {
             _ => RowFault::Refused,
         })?;
         Span::new(start, records.gathered_len() - start).ok_or(RowFault::TooLong)
+    }
+
+    fn gather_even(&self, texts: &EvenBytes<'_>, records: &mut BatchRecords) -> Option<(Span, usize)> {
+        let (joined, len, start) = (texts.joined()?, texts.even.first.len, records.gathered_len());
+        let read = records.gathered_mut().append(joined.len(), |out| self.format.read_even(joined, len, out));
+        read.then(|| (records.gathered_len() - start) / texts.even.count)
+            .and_then(|numerals| Some((Span::new(start, numerals)?, numerals)))
     }
 
     fn add(
@@ -171,6 +182,12 @@ impl ColumnOperation for TokenRows<'_> {
         if written.is_none() {
             computed.push_fault(RowFault::Refused);
         }
+    }
+
+    fn push_even(&self, texts: &EvenBytes<'_>, output: &[u8], computed: &mut Computed) -> bool {
+        let (Some(joined), len) = (texts.joined(), texts.even.first.len) else { return false };
+        let write = |out: &mut Vec<u8>| self.format.write_even(joined, len, output, out);
+        computed.push_written_even(texts.rows, texts.nulls.as_ref(), len, write)
     }
 
     fn is_deterministic(&self) -> bool {

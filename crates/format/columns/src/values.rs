@@ -79,8 +79,50 @@ pub(crate) struct ValueSpan {
     pub(crate) len: usize,
 }
 
+/// Values of equal length at a constant distance from each other, in one buffer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct EvenValues {
+    /// The place of the first value.
+    pub(crate) first: ValueSpan,
+    /// The bytes from one value to the next.
+    pub(crate) stride: usize,
+    pub(crate) count: usize,
+    /// The row after the last value and the null rows behind it.
+    pub(crate) end: usize,
+}
+
+impl EvenValues {
+    /// True if a value of the same length lies where the next one has to. The second value decides how far apart they
+    /// are: not so far that mostly other bytes would lie between them.
+    fn is_next(&self, next: ValueSpan) -> bool {
+        let stride = next.start.checked_sub(self.span(self.count - 1).start);
+        let max = MAX_STRIDE * self.first.len.max(size_of::<u128>());
+        stride.is_some_and(|stride| if self.count == 1 { stride <= max } else { stride == self.stride })
+    }
+
+    /// Returns the place of a value.
+    #[inline]
+    pub(crate) fn span(&self, index: usize) -> ValueSpan {
+        ValueSpan { start: self.first.start + index * self.stride, ..self.first }
+    }
+
+    /// Returns at most `max` values from `index` on. No row between these values may be null.
+    pub(crate) fn part(&self, index: usize, max: usize) -> Self {
+        let count = max.min(self.count - index);
+        let end = self.end - self.count + index + count;
+        Self { first: self.span(index), count, end, ..*self }
+    }
+
+    /// Returns the bytes from the first value to the end of the last one.
+    pub(crate) fn range(&self) -> std::ops::Range<usize> {
+        self.first.start..self.span(self.count - 1).start + self.first.len
+    }
+}
+
 /// The longest value that lies within its view.
 const MAX_INLINE: u32 = 12;
+/// The largest distance between even values, in units of their length.
+const MAX_STRIDE: usize = 4;
 /// The number of the buffer of short values, before the data buffers of a column of views.
 const INLINE_BUFFER: u32 = 0;
 
@@ -202,6 +244,72 @@ impl<'a> ValueColumn<'a> {
         }
     }
 
+    /// Returns the values from row `first` on as far as they are even, at most `max` of them, and `None` if there is
+    /// none. Null rows may lie between them. The values of a dictionary are never even.
+    pub(crate) fn even_values(&self, first: usize, max: usize) -> Option<EvenValues> {
+        if self.dictionary.is_some() {
+            return None;
+        }
+        let mut rows = self.rows_from(first);
+        let place = |row| self.layout.span(row).ok().flatten();
+        let row = rows.next()?;
+        let mut even = EvenValues { first: place(row)?, stride: 0, count: 1, end: self.len };
+        if self.nulls.is_none()
+            && let Some(count) = self.layout.count_even(row, max.min(self.len - row))
+        {
+            return Some(EvenValues { stride: even.first.len, count, end: row + count, ..even });
+        }
+        for row in rows {
+            let next = place(row).filter(|next| {
+                let is_alike = next.buffer == even.first.buffer && next.len == even.first.len;
+                is_alike && even.count < max && even.is_next(*next)
+            });
+            let Some(next) = next else {
+                even.end = row;
+                break;
+            };
+            even.stride = next.start - even.span(even.count - 1).start;
+            even.count += 1;
+        }
+        if even.count == 1 {
+            even.stride = even.first.len;
+        }
+        Some(even)
+    }
+
+    /// Calls `visit` with each length and the number of values that have it, once or several times.
+    /// `front` are the even values at the front.
+    pub(crate) fn each_len(
+        &self,
+        front: Option<&EvenValues>,
+        mut visit: impl FnMut(usize, usize),
+    ) -> Result<(), ColumnError> {
+        if let Some(even) = front.filter(|even| even.end == self.len) {
+            visit(even.first.len, even.count);
+            return Ok(());
+        }
+        for row in self.rows_from(0) {
+            if let Some(span) = self.span(row)? {
+                visit(span.len, 1);
+            }
+        }
+        Ok(())
+    }
+
+    /// True if a row may be null.
+    pub(crate) fn has_nulls(&self) -> bool {
+        self.nulls.is_some() || self.dictionary.is_some()
+    }
+
+    /// Returns the nulls of rows, if there are any in the column.
+    pub(crate) fn nulls(&self, rows: std::ops::Range<usize>) -> Option<NullBuffer> {
+        let nulls = match &self.dictionary {
+            Some(rows) => rows.nulls.as_ref(),
+            None => self.nulls.as_ref(),
+        };
+        nulls.map(|nulls| nulls.slice(rows.start, rows.len()))
+    }
+
     /// Returns the value of a row, or `None` if the row is null.
     #[inline]
     pub(crate) fn value(&self, row: usize) -> Result<Option<&'a [u8]>, ColumnError> {
@@ -229,6 +337,34 @@ impl<'a> ValueColumn<'a> {
 }
 
 impl ValueLayout<'_> {
+    /// Returns the number of entries from `first` on, at most `max`, that are as long as the first one and lie side by
+    /// side. `None` if the layout does not say it by itself, or if they are wrong.
+    fn count_even(&self, first: usize, max: usize) -> Option<usize> {
+        fn count<T: Copy + PartialEq>(offsets: &[T], distance: impl Fn(T, T) -> T) -> usize {
+            let [start, second, ..] = offsets else { return 0 };
+            let len = distance(*second, *start);
+            // A fold over many offsets takes as long as a search over few.
+            let is_even = |part: &[T]| {
+                let pairs = part.iter().zip(&part[1..]);
+                pairs.fold(true, |all, (start, end)| all & (distance(*end, *start) == len))
+            };
+            let parts = offsets.windows(SEARCHED + 1).step_by(SEARCHED);
+            let counted = SEARCHED * parts.take_while(|part| is_even(part)).count();
+            let rest = offsets[counted..].windows(2);
+            counted + rest.take_while(|pair| distance(pair[1], pair[0]) == len).count()
+        }
+        let end = first.checked_add(max)?;
+        let (count, bytes) = match self {
+            Self::Fixed { bytes, .. } => (max, bytes),
+            Self::Small { offsets, bytes } => (count(offsets.get(first..=end)?, i32::wrapping_sub), bytes),
+            Self::Large { offsets, bytes } => (count(offsets.get(first..=end)?, i64::wrapping_sub), bytes),
+            Self::Views { .. } | Self::Nothing => return None,
+        };
+        let first = self.span(first).ok().flatten()?;
+        let end = count.checked_mul(first.len)?.checked_add(first.start)?;
+        (count > 0 && end <= bytes.len()).then_some(count)
+    }
+
     /// Returns the span of a value, or the fault of the array.
     #[inline]
     fn span(&self, entry: usize) -> Result<Option<ValueSpan>, &'static str> {
@@ -259,6 +395,9 @@ impl ValueLayout<'_> {
         Ok(Some(ValueSpan { buffer: 0, start, len }))
     }
 }
+
+/// The offsets that are compared at once.
+const SEARCHED: usize = 64;
 
 #[inline]
 fn place_of(offset: i64) -> Result<usize, &'static str> {

@@ -8,7 +8,7 @@ use super::associated_data::AssociatedValues;
 use super::{Decryption, check_associated_data};
 use crate::output::Computed;
 use crate::records::{BatchParts, BatchRecords, NewRecord};
-use crate::run::{ChunkRow, ColumnOperation, RowError};
+use crate::run::{ChunkRow, ColumnOperation, EvenBytes, RowError, push_equal_results};
 use crate::{ColumnCipher, ColumnError, ColumnKeys, RowFault};
 
 pub(super) struct DecryptRows<'a> {
@@ -78,6 +78,10 @@ impl ColumnOperation for DecryptRows<'_> {
         !self.aad.is_none()
     }
 
+    fn has_row_data(&self) -> bool {
+        self.aad.is_per_row()
+    }
+
     fn extra_len(&self, row: usize) -> Result<usize, ColumnError> {
         self.aad.extra_len(row)
     }
@@ -108,6 +112,12 @@ impl ColumnOperation for DecryptRows<'_> {
             Some(value) => computed.push_value(&[], value),
             None => computed.push_fault(RowFault::Padding),
         }
+    }
+
+    fn push_even(&self, texts: &EvenBytes<'_>, output: &[u8], computed: &mut Computed) -> bool {
+        // Values of one length may have paddings of several.
+        let has_padding = matches!(self.cipher, ColumnCipher::Cbc(_));
+        !has_padding && push_equal_results(texts, output, computed)
     }
 
     fn is_deterministic(&self) -> bool {

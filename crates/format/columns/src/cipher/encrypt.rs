@@ -9,8 +9,8 @@ use super::derived_iv::DerivedIvs;
 use super::{ColumnIv, Encryption, check_associated_data};
 use crate::output::Computed;
 use crate::records::{BatchParts, BatchRecords, NewRecord};
-use crate::run::{ChunkRow, ChunkRows, ColumnOperation, RowError};
-use crate::{ColumnCipher, ColumnError, ColumnKeys};
+use crate::run::{ChunkRow, ChunkRows, ColumnOperation, EvenBytes, RowError};
+use crate::{ColumnCipher, ColumnError, ColumnKeys, RowFault};
 
 pub(super) struct EncryptRows<'a> {
     key: u32,
@@ -90,6 +90,10 @@ impl ColumnOperation for EncryptRows<'_> {
         matches!(self.cipher, ColumnCipher::Cbc(_)) || self.derived().is_some() || !self.aad.is_none()
     }
 
+    fn has_row_data(&self) -> bool {
+        self.derived().is_some() || self.aad.is_per_row()
+    }
+
     fn extra_len(&self, row: usize) -> Result<usize, ColumnError> {
         let id_len = self.derived().map_or(Ok(0), |derived| derived.row_id_len(row))?;
         Ok(self.aad.extra_len(row)?.saturating_add(id_len))
@@ -106,6 +110,41 @@ impl ColumnOperation for EncryptRows<'_> {
         }
     }
 
+    /// Adds a value, and behind it the padding of CBC.
+    fn gather(&self, value: &[u8], records: &mut BatchRecords) -> Result<Span, RowFault> {
+        let mut stored = records.store(value)?;
+        if let ColumnCipher::Cbc(alg) = self.cipher {
+            Padding::Pkcs7.fill(alg.block_len(), stored.start as usize, records.gathered_mut());
+            stored.len = (records.gathered_len() - stored.start as usize) as u32;
+        }
+        Ok(stored)
+    }
+
+    fn gather_even(&self, texts: &EvenBytes<'_>, records: &mut BatchRecords) -> Option<(Span, usize)> {
+        let len = texts.even.first.len;
+        let padded_len = match self.cipher {
+            ColumnCipher::Cbc(_) => self.sealed_len(len),
+            _ => len,
+        };
+        let first = Span::new(records.gathered_len(), padded_len)?;
+        if let (Some(values), true) = (texts.joined(), padded_len == len) {
+            records.store(values).ok()?;
+            return Some((first, len));
+        }
+        if padded_len == 0 {
+            return Some((first, 0));
+        }
+        let (start, gathered_len) = (records.gathered_len(), padded_len * texts.even.count);
+        records.gathered_mut().append(gathered_len, |gathered| {
+            // All paddings at once, and the values over the rest.
+            gathered.resize(start + gathered_len, (padded_len - len) as u8);
+            for (to, value) in gathered[start..].chunks_exact_mut(padded_len).zip(texts.values()) {
+                copy_blocks(value, to);
+            }
+        });
+        Some((first, padded_len))
+    }
+
     fn add(
         &self,
         row: usize,
@@ -113,14 +152,9 @@ impl ColumnOperation for EncryptRows<'_> {
         value: Span,
         records: &mut BatchRecords,
     ) -> Result<Span, RowError> {
-        let mut input = value;
-        if let ColumnCipher::Cbc(alg) = self.cipher {
-            Padding::Pkcs7.fill(alg.block_len(), value.start as usize, records.gathered_mut());
-            input.len = (records.gathered_len() - value.start as usize) as u32;
-        }
-        let mut record = NewRecord::new(input, Span::default());
-        let mut result_len = self.sealed_len(value.len as usize);
-        // IV, ciphertext and tag lie side by side, but for an IV that the keys do not make: that is no output.
+        let mut record = NewRecord::new(value, Span::default());
+        let mut result_len = value.len as usize + self.cipher.tag_len();
+        // IV, ciphertext and tag lie side by side, but for a derived IV: that is no output.
         let mut start = None;
         match &self.ivs {
             EncryptionIvs::Random => {
@@ -130,7 +164,12 @@ impl ColumnOperation for EncryptRows<'_> {
                 start = Some(iv);
             }
             EncryptionIvs::Derived(derived) => record.iv = Some(records.store(derived.iv(index)?)?),
-            EncryptionIvs::Zero if self.cipher.iv_len() > 0 => record.iv_from = Some(IvSource::Zero),
+            EncryptionIvs::Zero if self.cipher.iv_len() > 0 => {
+                // Nobody writes there, and outputs begin as zeros.
+                start = Some(records.reserve(self.cipher.iv_len())?);
+                result_len += self.cipher.iv_len();
+                record.iv_from = Some(IvSource::Zero);
+            }
             EncryptionIvs::Zero => {}
         }
         if let ColumnCipher::Siv(_) = self.cipher {
@@ -138,7 +177,7 @@ impl ColumnOperation for EncryptRows<'_> {
             record.tag = Some(tag);
             start = Some(tag);
         }
-        let output = records.reserve(input.len as usize)?;
+        let output = records.reserve(value.len as usize)?;
         record.output = OutputSink::Output(output);
         if let ColumnCipher::Gcm(_) | ColumnCipher::GcmSiv(_) = self.cipher {
             record.tag = Some(records.reserve(self.cipher.tag_len())?);
@@ -150,10 +189,9 @@ impl ColumnOperation for EncryptRows<'_> {
 
     fn push_result(&self, row: &ChunkRow<'_>, output: &[u8], computed: &mut Computed) {
         let iv = match &self.ivs {
-            EncryptionIvs::Random => &[],
+            EncryptionIvs::Random | EncryptionIvs::Zero => &[],
             // unreachable error because a row with a fault has no result
             EncryptionIvs::Derived(derived) => derived.iv(row.index).unwrap_or(&[]),
-            EncryptionIvs::Zero => &ZEROS[..self.cipher.iv_len()],
         };
         computed.push_value(iv, output);
     }
@@ -164,5 +202,15 @@ impl ColumnOperation for EncryptRows<'_> {
     }
 }
 
-/// The IV of AES-GCM-SIV under which equal values have equal results.
-const ZEROS: [u8; 12] = [0; 12];
+/// Copies a value to the front of a longer buffer. Whole blocks have a constant length, so no call is made for them.
+#[inline]
+fn copy_blocks(value: &[u8], to: &mut [u8]) {
+    let (blocks, rest) = value.as_chunks::<16>();
+    let (to_blocks, _) = to.as_chunks_mut::<16>();
+    for (to, block) in to_blocks.iter_mut().zip(blocks) {
+        *to = *block;
+    }
+    if !rest.is_empty() {
+        to[value.len() - rest.len()..value.len()].copy_from_slice(rest);
+    }
+}

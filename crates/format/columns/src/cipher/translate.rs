@@ -129,6 +129,10 @@ impl ColumnOperation for TranslateRows<'_> {
         !self.aad.is_none()
     }
 
+    fn has_row_data(&self) -> bool {
+        self.aad.is_per_row() || self.records_per_row() > 1
+    }
+
     fn extra_len(&self, row: usize) -> Result<usize, ColumnError> {
         self.aad.extra_len(row)
     }

@@ -7,6 +7,7 @@ mod ciphers;
 mod common;
 mod digests;
 mod equal_values;
+mod even;
 mod huge;
 mod server;
 mod signatures;
