@@ -77,7 +77,13 @@ impl MadeIvs {
             IvSource::Zero => Column::One(first),
             _ => Column::Stride { first, stride: first.len },
         };
-        let is_made = self.from == IvSource::Zero || rand::fill(&mut data[start..]).is_ok();
+        let is_made = match self.from {
+            IvSource::Zero => {
+                data[start..].fill(0);
+                true
+            }
+            _ => rand::fill(&mut data[start..]).is_ok(),
+        };
         if !is_made {
             // A constant IV would be a silent flaw.
             outcomes.reset_mixed(batch.records.len, batch.records.output_len);
@@ -160,16 +166,15 @@ fn are_random(batch: &Batch<'_>, snapshot: &TableSnapshot, len: usize) -> bool {
 pub(super) struct CopiedData(Vec<u8>);
 
 impl CopiedData {
-    /// Copies data, and adds zeros up to `len` bytes.
+    /// Copies data to the front of `len` bytes. What lies behind it may be of an earlier batch.
     fn copy_from(&mut self, data: &[u8], len: usize) -> &mut [u8] {
         if self.0.capacity() < len {
             // Not by growth: that would leave plaintexts in freed memory.
             erase(&mut self.0);
             self.0 = Vec::with_capacity(len);
         }
-        self.0.clear();
-        self.0.extend_from_slice(data);
         self.0.resize(len, 0);
+        self.0[..data.len()].copy_from_slice(data);
         &mut self.0
     }
 }
