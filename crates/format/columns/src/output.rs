@@ -160,6 +160,10 @@ impl Computed {
     }
 
     pub(crate) fn push_nulls(&mut self, rows: usize) {
+        if rows == 0 {
+            // The builder would begin a bitmap, and an array without nulls has none.
+            return;
+        }
         self.offsets.repeat(self.values.len(), rows);
         self.nulls.append_n_nulls(rows);
     }

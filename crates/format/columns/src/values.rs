@@ -129,7 +129,7 @@ const INLINE_BUFFER: u32 = 0;
 impl<'a> ValueColumn<'a> {
     /// Reads an array. `what` names the column in errors.
     pub(crate) fn read(what: &'static str, array: &'a dyn Array) -> Result<Self, ColumnError> {
-        let (nulls, len) = (array.nulls().cloned(), array.len());
+        let (nulls, len) = (array.nulls().filter(|nulls| nulls.null_count() > 0).cloned(), array.len());
         let plain = |layout, is_large| Ok(Self { what, layout, nulls, len, is_large, dictionary: None });
         match array.data_type() {
             DataType::Null => plain(ValueLayout::Nothing, false),

@@ -82,6 +82,16 @@ fn values_of_one_length_have_the_results_that_they_have_among_others() {
 }
 
 #[test]
+fn results_without_nulls_have_no_bitmap() {
+    let keys = keys();
+    for (name, run) in operations(&keys) {
+        for values in [values(600, 16, |_| false), spread(&values(600, 16, |_| false))] {
+            assert!(run(&binary(&values)).array.nulls().is_none(), "{name}");
+        }
+    }
+}
+
+#[test]
 fn nulls_may_lie_at_every_seam() {
     let keys = keys();
     let operations = operations(&keys);
