@@ -37,8 +37,15 @@ impl SecretBuffer {
     /// Adds bytes.
     #[inline]
     pub fn extend(&mut self, bytes: &[u8]) {
-        self.reserve(bytes.len());
-        self.0.extend_from_slice(bytes);
+        // Separators are one byte, and a call to copy it takes longer than all the rest.
+        match bytes {
+            [] => {}
+            [byte] => self.push(*byte),
+            _ => {
+                self.reserve(bytes.len());
+                self.0.extend_from_slice(bytes);
+            }
+        }
     }
 
     /// Adds one byte.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use oarlock::engine_api::erase;
+use oarlock::engine_api::{ColumnValue, erase};
 use oarlock::{Column, InputSource, KeySource, OutputSink, Records, Span};
 use oarlock_keytable::{Batch, IvSource, MAX_HELD_BYTES, MAX_HELD_RECORDS};
 
@@ -61,8 +61,8 @@ pub(crate) struct GatherLimits {
 }
 
 impl GatherLimits {
-    /// A chunk is one batch.
-    pub(crate) const LOCAL: Self = Self { rows: usize::MAX, bytes: usize::MAX };
+    /// What a batch keeps for its rows stays in the second cache, and the rows fill all lanes many times over.
+    pub(crate) const LOCAL: Self = Self { rows: 4_096, bytes: usize::MAX };
     /// IVs, tags and padding make the output longer than the data.
     pub(crate) const HELD: Self =
         Self { rows: MAX_HELD_RECORDS, bytes: (MAX_HELD_BYTES - 64 * MAX_HELD_RECORDS) / 2 };
@@ -160,8 +160,8 @@ impl GatheredColumns {
             iv: column(&self.iv, self.shared.radix),
             second_iv: column(&self.second_iv, nothing),
             aad: column(&self.aad, if absent.is_absent() { absent } else { self.shared.tweak }),
-            input: Column::Each(Cow::Borrowed(&self.input)),
-            output: Column::Each(Cow::Borrowed(&self.output)),
+            input: Column::compact(&self.input),
+            output: Column::compact(&self.output),
             tag: column(&self.tag, nothing),
             ..Records::default()
         };
@@ -216,7 +216,7 @@ impl GatheredColumns {
     fn iv_from(&self, iv: &IvFrom) -> Column<'_, IvSource> {
         match iv {
             IvFrom::Column(_) => Column::One(IvSource::Given),
-            IvFrom::New(_) => Column::Each(Cow::Borrowed(&self.new_iv)),
+            IvFrom::New(_) => Column::compact(&self.new_iv),
             IvFrom::Zero => Column::One(IvSource::Zero),
             IvFrom::Key => Column::One(IvSource::KeyItself),
         }
@@ -273,7 +273,7 @@ impl GatheredColumns {
     #[inline]
     fn decode(&mut self, row: &RowView<'_>, column: usize, encoding: Encoding) -> Result<Span, RejectReason> {
         let (cell, start) = (row.cells[column], self.data.len());
-        let decoded = match cell.kind {
+        let decoded = match cell.kind() {
             CellKind::Text => encoding.decode(&row.chunk[cell.range()], &mut self.data),
             CellKind::Other => return Err(RejectReason::NotText { column: column as u8 }),
             _ => {
@@ -349,7 +349,7 @@ impl<'r> RowView<'r> {
 
     fn text(&self, column: usize) -> Result<Cow<'r, [u8]>, RejectReason> {
         let cell = self.cells[column];
-        if cell.kind == CellKind::Missing {
+        if cell.kind() == CellKind::Missing {
             return Err(RejectReason::NoField { column: column as u8 });
         }
         let text = match self.plan.is_json() {
@@ -372,8 +372,8 @@ fn push_if<T>(is_used: bool, column: &mut Vec<T>, value: T) {
 }
 
 /// Returns a column of one value per record, or of one value for all.
-fn column<T: Copy>(each: &[T], one: T) -> Column<'_, T> {
-    if each.is_empty() { Column::One(one) } else { Column::Each(Cow::Borrowed(each)) }
+fn column<T: ColumnValue + PartialEq>(each: &[T], one: T) -> Column<'_, T> {
+    if each.is_empty() { Column::One(one) } else { Column::compact(each) }
 }
 
 fn index_of(key: &KeyFrom) -> u32 {

@@ -109,7 +109,7 @@ impl<'l> ObjectReader<'l, '_> {
         let Some(column) = self.columns.names.iter().position(|candidate| candidate == name) else { return };
         // RFC 8259 section 4 leaves open which of two equal names counts. Another reader might take the other
         // value.
-        if self.cells[column].kind != CellKind::Missing {
+        if self.cells[column].kind() != CellKind::Missing {
             self.twice = Some(column as u8);
         }
         self.cells[column] = match text {
@@ -177,8 +177,8 @@ pub(crate) fn push_escaped(text: &[u8], to: &mut crate::SecretBuffer) {
 
 /// Returns the bytes of a field that is left out: its name, its value, and one comma at or after `from`.
 pub(crate) fn dropped(chunk: &[u8], from: usize, cell: CellSpan) -> Range<usize> {
-    let quotes = usize::from(cell.kind == CellKind::Text);
-    let (value, end) = (cell.start as usize - quotes, cell.end as usize + quotes);
+    let quotes = usize::from(cell.kind() == CellKind::Text);
+    let (value, end) = (cell.start() - quotes, cell.end() + quotes);
     let is_space = |byte: &u8| byte.is_ascii_whitespace();
     let trimmed = |end: usize| end - chunk[..end].iter().rev().take_while(|byte| is_space(byte)).count();
     // A colon and the name precede the value.

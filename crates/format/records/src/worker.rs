@@ -12,7 +12,7 @@ use crate::error::{RejectReason, RowFileFault, RunError};
 use crate::gather::{GatherLimits, GatheredColumns, ResultSpans};
 use crate::plan::{FilePlan, count_lines};
 use crate::reject::RejectedRow;
-use crate::row::{CellSpan, MAX_COLUMNS, MAX_DROPS, MAX_WRITES, RowSpan};
+use crate::row::{CellSpan, MAX_COLUMNS, MAX_DROPS, MAX_WRITES};
 use crate::write::RowWriter;
 
 /// Processes chunks of a file, one after the other, in memory that is reused.
@@ -57,7 +57,7 @@ pub(crate) struct RowPlacement {
     pub(crate) start: u32,
     pub(crate) end: u32,
     pub(crate) next: u32,
-    /// As in [`RowSpan`].
+    /// As in [`RowSpan`](crate::row::RowSpan).
     pub(crate) append_at: u32,
     pub(crate) is_empty: bool,
     /// In the order of the writes.
@@ -67,18 +67,16 @@ pub(crate) struct RowPlacement {
 }
 
 impl RowPlacement {
-    fn new(plan: &FilePlan, start: usize, row: &RowSpan, cells: &[CellSpan; MAX_COLUMNS]) -> Self {
-        let mut written = [CellSpan::default(); MAX_WRITES];
-        for (cell, (column, _)) in written.iter_mut().zip(&plan.columns.writes) {
+    /// Sets the columns of a row that is in the list already: a row that is made beside it and moved there is read while
+    /// its parts are still being written, which takes longer than all the rest.
+    #[inline]
+    fn set_cells(&mut self, plan: &FilePlan, cells: &[CellSpan; MAX_COLUMNS]) {
+        for (cell, (column, _)) in self.cells.iter_mut().zip(&plan.columns.writes) {
             *cell = cells[*column];
         }
-        let mut dropped = [CellSpan::default(); MAX_DROPS];
-        for (cell, column) in dropped.iter_mut().zip(&plan.columns.drops) {
+        for (cell, column) in self.dropped.iter_mut().zip(&plan.columns.drops) {
             *cell = cells[*column];
         }
-        let [start, end, next, append_at] =
-            [start, row.end, row.next, row.append_at].map(|offset| offset as u32);
-        Self { start, end, next, append_at, is_empty: row.is_empty, cells: written, dropped }
     }
 
     fn range(&self) -> std::ops::Range<usize> {
@@ -167,7 +165,18 @@ impl<'w> ChunkWorker<'w> {
                 None => self.gathered.push(plan, chunk, &cells, limits),
             };
             match gathered {
-                Ok(()) => self.rows.push(RowPlacement::new(plan, start, &row, &cells)),
+                Ok(()) => {
+                    self.rows.push(RowPlacement {
+                        start: start as u32,
+                        end: row.end as u32,
+                        next: row.next as u32,
+                        append_at: row.append_at as u32,
+                        is_empty: row.is_empty,
+                        cells: [CellSpan::default(); MAX_WRITES],
+                        dropped: [CellSpan::default(); MAX_DROPS],
+                    });
+                    self.rows.last_mut().into_iter().for_each(|placement| placement.set_cells(plan, &cells));
+                }
                 Err(reason) => done.rejects.push(reject(plan, chunk, start..row.end, reason)),
             }
             start = row.next;

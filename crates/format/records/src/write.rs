@@ -8,7 +8,7 @@ use crate::columns::ColumnOutput;
 use crate::error::RejectReason;
 use crate::gather::ResultSpans;
 use crate::plan::FilePlan;
-use crate::row::{CellKind, MAX_DROPS, MAX_WRITES};
+use crate::row::{CellKind, MAX_DROPS};
 use crate::worker::RowPlacement;
 use crate::{Encoding, SecretBuffer, csv, ndjson};
 
@@ -48,19 +48,21 @@ impl<'w> RowWriter<'w> {
         let result_spans = ResultSpans { result: self.stripped(result_spans.result)?, ..result_spans };
         let row_start = placement.start as usize;
         let (mut at, mut dropped) = (row_start, self.drops(placement));
-        for write in self.in_order(placement).into_iter().flatten() {
+        let mut last = None;
+        while let Some((start, write)) = self.next_write(placement, last) {
+            last = Some((start, write));
             let cell = placement.cells[usize::from(write)];
-            at = self.copy(at, cell.start as usize, &mut dropped);
-            let is_bare = cell.kind != CellKind::Text && self.plan.is_json();
-            let is_quoted = cell.start as usize > row_start && self.chunk[cell.start as usize - 1] == b'"';
+            at = self.copy(at, cell.start(), &mut dropped);
+            let is_bare = cell.kind() != CellKind::Text && self.plan.is_json();
+            let is_quoted = cell.start() > row_start && self.chunk[cell.start() - 1] == b'"';
             self.value(result_spans, write, if is_bare { b"\"" } else { b"" }, is_quoted);
-            at = at.max(cell.end as usize);
+            at = at.max(cell.end());
         }
         let append_at = placement.append_at as usize;
         self.copy(at, append_at, &mut dropped);
         let mut is_first = placement.is_empty;
         for write in 0..self.plan.columns.writes.len() {
-            if placement.cells[write].kind == CellKind::Missing {
+            if placement.cells[write].kind() == CellKind::Missing {
                 let before = &self.appended[write][usize::from(is_first)..];
                 self.output.extend(before);
                 self.value(result_spans, write as u8, b"", false);
@@ -102,12 +104,15 @@ impl<'w> RowWriter<'w> {
 
     /// Returns the ranges that are left out, in order.
     fn drops(&self, placement: &RowPlacement) -> [Option<Range<usize>>; MAX_DROPS] {
+        if self.plan.columns.drops.is_empty() {
+            return [const { None }; MAX_DROPS];
+        }
         let mut cells = placement.dropped;
-        cells.sort_unstable_by_key(|cell| cell.start);
+        cells.sort_unstable_by_key(|cell| cell.start());
         // Each range needs the end of the one before it, to know whether a separator is still there.
         let mut from = placement.start as usize;
         cells.map(|cell| {
-            if cell.kind == CellKind::Missing {
+            if cell.kind() == CellKind::Missing {
                 return None;
             }
             let range = self.plan.dropped(self.chunk, from, cell);
@@ -131,22 +136,15 @@ impl<'w> RowWriter<'w> {
         self.output.extend(quote);
     }
 
-    /// Returns the writes that replace a value, in the order of the row.
+    /// Returns the start of the next value that is replaced, and its write. A row may have its columns in any order.
     #[inline]
-    fn in_order(&self, placement: &RowPlacement) -> [Option<u8>; MAX_WRITES] {
-        let mut order = [None; MAX_WRITES];
-        let start = |write: u8| placement.cells[usize::from(write)].start;
-        for write in (0_u8..).take(self.plan.columns.writes.len()) {
-            if placement.cells[usize::from(write)].kind == CellKind::Missing {
-                continue;
-            }
-            // Insertion into an array of three: a row may have its columns in any order.
-            let comes_before = |other: &&Option<u8>| other.is_some_and(|other| start(other) < start(write));
-            let index = order.iter().take_while(comes_before).count();
-            order[index..].rotate_right(1);
-            order[index] = Some(write);
-        }
-        order
+    fn next_write(&self, placement: &RowPlacement, last: Option<(usize, u8)>) -> Option<(usize, u8)> {
+        let cells = placement.cells.iter().zip(0_u8..).take(self.plan.columns.writes.len());
+        let replaced = cells.filter(|(cell, _)| cell.kind() != CellKind::Missing);
+        replaced
+            .map(|(cell, write)| (cell.start(), write))
+            .filter(|place| last.is_none_or(|last| *place > last))
+            .min()
     }
 }
 

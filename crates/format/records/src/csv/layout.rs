@@ -126,7 +126,7 @@ impl CsvLayout {
 /// Returns the bytes of a field that is left out, with its quotes and one delimiter. All bytes before `from` are left
 /// out, or `from` is the start of the row.
 pub(crate) fn dropped(chunk: &[u8], from: usize, delimiter: u8, cell: CellSpan) -> Range<usize> {
-    let (start, end) = (cell.start as usize, cell.end as usize);
+    let (start, end) = (cell.start(), cell.end());
     let quotes = usize::from(start > from && chunk[start - 1] == b'"');
     let (start, end) = (start - quotes, end + quotes);
     // The delimiter before the field goes with it. The first field of a row has none, so it takes the one
@@ -154,7 +154,7 @@ pub(crate) fn push_text(text: &[u8], delimiter: u8, is_quoted: bool, to: &mut Se
 /// Refuses names with characters that end lines elsewhere, or that no name has: such a header has swallowed rows.
 fn check_names(chunk: &[u8], header: &[Field]) -> Result<(), PlanError> {
     for (number, field) in (1..).zip(header) {
-        let is_quoted = field.start > 0 && chunk[field.start as usize - 1] == b'"';
+        let is_quoted = field.start() > 0 && chunk[field.start() - 1] == b'"';
         if let Some(found) = control_character(&chunk[field.range()]).filter(|_| !is_quoted) {
             let reason = format!("the name of column {number} contains {found}: expected text without it");
             return Err(PlanError::BadHeader { reason });
