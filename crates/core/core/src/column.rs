@@ -162,8 +162,8 @@ impl<T: ColumnValue> Column<'_, T> {
         }
     }
 
-    /// Returns the first and the last of `len` values at a constant stride, between which all others lie. `None` if each
-    /// record has a value of its own, or if a value does not exist.
+    /// Returns the first and the last of `len` values at a constant stride, between which all others lie. `None` if
+    /// each record has a value of its own, or if a value does not exist.
     #[must_use]
     pub fn ends(&self, len: usize) -> Option<[T; 2]> {
         match self {
@@ -192,7 +192,8 @@ impl<T: ColumnValue> Column<'_, T> {
 }
 
 impl<'a, T: ColumnValue + PartialEq> Column<'a, T> {
-    /// Returns one value per record, as a stride or as a single value if that is enough. Engines read these forms faster.
+    /// Returns one value per record, as a stride or as a single value if that is enough. Engines read these forms
+    /// faster.
     #[must_use]
     pub fn compact(values: &'a [T]) -> Self {
         Self::even(values).unwrap_or(Self::Each(Cow::Borrowed(values)))

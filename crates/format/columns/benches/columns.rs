@@ -1,9 +1,9 @@
 //! The CPU time of a row of 16 bytes, from an array of Arrow to an array of Arrow, beside its bare kernel.
 //!
-//! `cargo bench -p oarlock-columns --bench columns -- [NAME] [ROWS]` prints a row for each operation whose name contains
-//! NAME: nanoseconds per row here and in the kernel, and their ratio, as medians of the turns with the range. The kernel
-//! is the engine's own run over the same records, all in one batch, at constant strides and with the memory of the turn
-//! before. Both run on this thread, in turns.
+//! `cargo bench -p oarlock-columns --bench columns -- [NAME] [ROWS]` prints a row for each operation whose name
+//! contains NAME: nanoseconds per row here and in the kernel, and their ratio, as medians of the turns with the range.
+//! The kernel is the engine's own run over the same records, all in one batch, at constant strides and with the memory
+//! of the turn before. Both run on this thread, in turns.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a bench that panics has failed")]
 
 use std::hint::black_box;

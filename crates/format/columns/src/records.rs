@@ -152,8 +152,8 @@ impl BatchRecords {
         self.len += 1;
     }
 
-    /// Lets the only record stand for `count` records, whose values are `value_stride` bytes apart. `value` is the place
-    /// of the first one.
+    /// Lets the only record stand for `count` records, whose values are `value_stride` bytes apart. `value` is the
+    /// place of the first one.
     pub(crate) fn repeat(&mut self, count: usize, value: Span, value_stride: usize) -> Result<(), RowFault> {
         let stride = |len: usize| u32::try_from(len).map_err(|_| RowFault::TooLong);
         let (value_stride, output) = (stride(value_stride)?, stride(self.output_len)?);

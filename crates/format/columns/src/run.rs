@@ -381,8 +381,9 @@ impl Chunk {
                     for (index, row) in rows.enumerate() {
                         let start = result.start as usize + index * stride;
                         let result = Span::new(start, result.len as usize).ok_or(RowFault::TooLong);
-                        let place = RowPlace { index, row, value: even.span(index), result, record: index };
-                        self.collect_row(&place, values, operation, computed)?;
+                        let row_entry =
+                            RowPlace { index, row, value: even.span(index), result, record: index };
+                        self.collect_row(&row_entry, values, operation, computed)?;
                     }
                 }
             }
@@ -390,8 +391,8 @@ impl Chunk {
                 let mut record = 0;
                 for (index, (row, value)) in self.rows.iter().enumerate() {
                     let result = self.results[index];
-                    let place = RowPlace { index, row: *row, value: *value, result, record };
-                    self.collect_row(&place, values, operation, computed)?;
+                    let row_entry = RowPlace { index, row: *row, value: *value, result, record };
+                    self.collect_row(&row_entry, values, operation, computed)?;
                     record += if result.is_ok() { operation.records_per_row() } else { 0 };
                 }
             }
@@ -402,21 +403,21 @@ impl Chunk {
 
     fn collect_row(
         &self,
-        place: &RowPlace,
+        row: &RowPlace,
         values: &ValueColumn<'_>,
         operation: &dyn ColumnOperation,
         computed: &mut Computed,
     ) -> Result<(), ColumnError> {
         // The rows between those with a value are null.
-        computed.push_nulls(place.row - computed.len());
-        let span = match place.result {
+        computed.push_nulls(row.row - computed.len());
+        let span = match row.result {
             Ok(span) => span,
             Err(fault) => {
                 computed.push_fault(fault);
                 return Ok(());
             }
         };
-        let mut records = place.record..place.record + operation.records_per_row();
+        let mut records = row.record..row.record + operation.records_per_row();
         let statuses = self.outcome.statuses();
         // The first record that failed is the reason; those after it only depend on it.
         match records.find(|record| statuses[*record] != Status::Done) {
@@ -425,8 +426,8 @@ impl Chunk {
             }
             None => {
                 let output = span.slice(self.outcome.output()).ok_or_else(too_short)?;
-                let row = ChunkRow { index: place.index, value: values.bytes(place.value) };
-                operation.push_result(&row, output, computed);
+                let chunk_row = ChunkRow { index: row.index, value: values.bytes(row.value) };
+                operation.push_result(&chunk_row, output, computed);
             }
         }
         Ok(())

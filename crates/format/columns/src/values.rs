@@ -251,16 +251,16 @@ impl<'a> ValueColumn<'a> {
             return None;
         }
         let mut rows = self.rows_from(first);
-        let place = |row| self.layout.span(row).ok().flatten();
+        let span_of = |row| self.layout.span(row).ok().flatten();
         let row = rows.next()?;
-        let mut even = EvenValues { first: place(row)?, stride: 0, count: 1, end: self.len };
+        let mut even = EvenValues { first: span_of(row)?, stride: 0, count: 1, end: self.len };
         if self.nulls.is_none()
             && let Some(count) = self.layout.count_even(row, max.min(self.len - row))
         {
             return Some(EvenValues { stride: even.first.len, count, end: row + count, ..even });
         }
         for row in rows {
-            let next = place(row).filter(|next| {
+            let next = span_of(row).filter(|next| {
                 let is_alike = next.buffer == even.first.buffer && next.len == even.first.len;
                 is_alike && even.count < max && even.is_next(*next)
             });

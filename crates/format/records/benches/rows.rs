@@ -1,8 +1,8 @@
 //! The CPU time of a row of CSV or NDJSON, beside reading and writing the same text without cryptography.
 //!
 //! `cargo bench -p oarlock-records --bench rows -- [NAME] [ROWS]` prints a row for each job whose name contains NAME:
-//! nanoseconds per row of the job and of the peer, and their ratio, as medians of the turns with the range. The peer cuts
-//! the same text into the same chunks, finds each field of each row and writes it again. Nothing is read from or
+//! nanoseconds per row of the job and of the peer, and their ratio, as medians of the turns with the range. The peer
+//! cuts the same text into the same chunks, finds each field of each row and writes it again. Nothing is read from or
 //! written to a disk. Both run on this thread, in turns.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a bench that panics has failed")]
 

@@ -61,7 +61,7 @@ pub(crate) struct GatherLimits {
 }
 
 impl GatherLimits {
-    /// What a batch keeps for its rows stays in the second cache, and the rows fill all lanes many times over.
+    /// The limits under local keys: rows fill all lanes many times over, and their columns stay in the second cache.
     pub(crate) const LOCAL: Self = Self { rows: 4_096, bytes: usize::MAX };
     /// IVs, tags and padding make the output longer than the data.
     pub(crate) const HELD: Self =

@@ -67,8 +67,8 @@ pub(crate) struct RowPlacement {
 }
 
 impl RowPlacement {
-    /// Sets the columns of a row that is in the list already: a row that is made beside it and moved there is read while
-    /// its parts are still being written, which takes longer than all the rest.
+    /// Sets the columns of a row that is in the list already: a row that is made beside it and moved there is read
+    /// while its parts are still being written, which takes longer than all the rest.
     #[inline]
     fn set_cells(&mut self, plan: &FilePlan, cells: &[CellSpan; MAX_COLUMNS]) {
         for (cell, (column, _)) in self.cells.iter_mut().zip(&plan.columns.writes) {

@@ -143,7 +143,7 @@ impl<'w> RowWriter<'w> {
         let replaced = cells.filter(|(cell, _)| cell.kind() != CellKind::Missing);
         replaced
             .map(|(cell, write)| (cell.start(), write))
-            .filter(|place| last.is_none_or(|last| *place > last))
+            .filter(|next| last.is_none_or(|last| *next > last))
             .min()
     }
 }

@@ -106,26 +106,26 @@ impl MadeIvs {
     }
 }
 
-/// Copies the IVs of records that are done to the places that they name. `LEN` is a constant because a call for each copy
-/// would take longer than the copy.
+/// Copies the IVs of records that are done to the places that they name. `LEN` is a constant because a call for each
+/// copy would take longer than the copy.
 fn give<const LEN: usize>(iv_from: &Column<'_, IvSource>, ivs: &[u8], part: OutcomeWriter<'_>) {
     let OutcomeWriter { statuses, output, .. } = part;
     let (ivs, done) = (ivs.as_chunks::<LEN>().0, statuses.iter().map(|status| *status == Status::Done));
     if let Column::Stride { first: IvSource::Generated(OutputSink::Output(first)), stride } = iv_from
         && *stride > 0
     {
-        let places = output[first.start as usize..].chunks_mut(*stride as usize);
-        for ((iv, is_done), place) in ivs.iter().zip(done).zip(places) {
-            if let (true, Some(place)) = (is_done, place.first_chunk_mut()) {
-                *place = *iv;
+        let targets = output[first.start as usize..].chunks_mut(*stride as usize);
+        for ((iv, is_done), target) in ivs.iter().zip(done).zip(targets) {
+            if let (true, Some(target)) = (is_done, target.first_chunk_mut()) {
+                *target = *iv;
             }
         }
         return;
     }
     for ((from, iv), is_done) in iv_from.cursor().zip(ivs).zip(done) {
         let IvSource::Generated(OutputSink::Output(span)) = from else { continue };
-        if let (true, Some(place)) = (is_done, span.slice_mut(output).and_then(<[u8]>::first_chunk_mut)) {
-            *place = *iv;
+        if let (true, Some(target)) = (is_done, span.slice_mut(output).and_then(<[u8]>::first_chunk_mut)) {
+            *target = *iv;
         }
     }
 }

@@ -237,7 +237,8 @@ impl TokenFormat {
         is_written
     }
 
-    /// Returns the encrypted part of texts of `len` ASCII characters, or `None` if they have to be looked at one by one.
+    /// Returns the encrypted part of texts of `len` ASCII characters, or `None` if they have to be looked at one by
+    /// one.
     fn even_part(&self, texts: &[u8], len: usize) -> Option<Range<usize>> {
         let kept = self.keep_first.checked_add(self.keep_last)?;
         let encrypted =
