@@ -73,7 +73,7 @@ pub(crate) enum CliCommand {
     #[command(after_help = "Examples: oarlock engines\n          \
                       OARLOCK_DISABLE=lanes oarlock engines")]
     Engines,
-    /// Measure operations per second of each engine, beside OpenSSL and AWS-LC
+    /// Measure operations per second beside OpenSSL and AWS-LC
     Speed(SpeedArgs),
     /// Encrypt, tokenise or authenticate columns of CSV, NDJSON, Arrow
     ///
