@@ -7,6 +7,7 @@
 //! | `ffi` | the functions that OpenSSL calls, the interface of the library that loaded the provider, and all unsafe code |
 //! | `config` | settings from openssl.cnf and the environment |
 //! | `provider` | the choice between engines of this process and a cryptoserver, and the fallback if the server is unavailable |
+//! | `engines` | the engines of this process, which its providers share |
 //! | `pending` | an operation that has been submitted and not answered yet |
 //! | `key`, `reference` | keys imported from and exported to other providers; keys that live in a cryptoserver |
 //! | `generation` | new keys |
@@ -23,6 +24,7 @@ mod cipher;
 mod config;
 mod der;
 mod digest;
+mod engines;
 mod error;
 mod exchange;
 mod ffi;

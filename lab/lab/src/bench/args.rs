@@ -153,8 +153,8 @@ pub(super) struct ReloadsArgs {
     #[arg(long, value_name = "S", default_value_t = 5.0)]
     pub(super) kill_every: f64,
     /// Mean seconds between faults of the cryptoserver, above 0 and at most a day: in turns it is stopped for a second,
-    /// slowed for a second, and killed and started again; needs --rows oarlock, whose workers compute meanwhile [default:
-    /// none]
+    /// slowed for a second, and killed and started again; needs --rows oarlock, whose workers compute meanwhile
+    /// [default: none]
     #[arg(long, value_name = "S")]
     pub(super) fault_every: Option<f64>,
     /// Number of connections at once, 1 to 10000

@@ -139,8 +139,8 @@ entry! {
 }
 
 entry! {
-    /// Selects private keys; 0 asks for anything. A reference is a private key as well: for each certificate that a peer
-    /// sends, OpenSSL before 3.2 makes several contexts of every decoder that public keys select.
+    /// Selects private keys; 0 asks for anything. A reference is a private key as well: for each certificate that a
+    /// peer sends, OpenSSL before 3.2 makes several contexts of every decoder that public keys select.
     fn has_private(_provider: *const c_void, selection: c_int) -> c_int, or 0; {
         (selection == 0 || KeySelection(selection).private()).into()
     }
