@@ -154,7 +154,7 @@ impl ColumnOperation for EncryptRows<'_> {
     ) -> Result<Span, RowError> {
         let mut record = NewRecord::new(value, Span::default());
         let mut result_len = value.len as usize + self.cipher.tag_len();
-        // IV, ciphertext and tag lie side by side, but for a derived IV: that is no output.
+        // IV, ciphertext and tag lie side by side. A derived IV is an input, and is put in front of them later.
         let mut start = None;
         match &self.ivs {
             EncryptionIvs::Random => {

@@ -281,12 +281,7 @@ impl AlgorithmContexts {
             StitchedCipher::new(library, name, task.key(item), mac_key)
         };
         let contexts = (0..task.len()).map(context).collect::<Result<_, _>>()?;
-        let padded = |input: &[u8]| {
-            let mut padded = input.to_vec();
-            padded.resize(sealed_len(input.len(), hash, AES_BLOCK_LEN), 0);
-            padded
-        };
-        Ok(Self::Stitched(contexts, task.inputs.iter().map(padded).collect()))
+        Ok(Self::Stitched(contexts, padded_inputs(task, hash)))
     }
 
     /// Returns the length of the longest result.
@@ -416,8 +411,18 @@ impl<'a> ChainExtras<'a> {
     }
 }
 
+/// Returns the records of a task with room for their MACs and paddings, as stitched ciphers of AES take them.
+pub(super) fn padded_inputs(task: &PeerTask, hash: ChainHash) -> Vec<Vec<u8>> {
+    let padded = |input: &[u8]| {
+        let mut padded = input.to_vec();
+        padded.resize(sealed_len(input.len(), hash, AES_BLOCK_LEN), 0);
+        padded
+    };
+    task.inputs.iter().map(padded).collect()
+}
+
 /// Returns the length of a TLS record with its MAC and the shortest padding. RFC 5246 6.2.3.2.
-pub(super) fn sealed_len(len: usize, hash: ChainHash, block_len: usize) -> usize {
+fn sealed_len(len: usize, hash: ChainHash, block_len: usize) -> usize {
     (len + hash.tag_len() + 1).next_multiple_of(block_len)
 }
 

@@ -10,7 +10,7 @@ use aws_lc_sys as sys;
 
 use super::{HEADER_LEN, TAG_LEN, check_output_len, record_len};
 use crate::peer::PeerError;
-use crate::peer::prepared::{ChainExtras, at, longest_input, sealed_len};
+use crate::peer::prepared::{ChainExtras, at, longest_input, padded_inputs};
 use crate::peer::task::{CbcCipher, ChainHash, PeerAlgorithm, PeerTask, fault};
 
 const AES_BLOCK_LEN: usize = 16;
@@ -113,12 +113,7 @@ impl AwsLcContexts {
             AwsLcStitchedCipher::new(method, task.key(item), mac_key)
         };
         let contexts = (0..task.len()).map(context).collect::<Result<_, _>>()?;
-        let padded = |input: &[u8]| {
-            let mut padded = input.to_vec();
-            padded.resize(sealed_len(input.len(), hash, AES_BLOCK_LEN), 0);
-            padded
-        };
-        Ok(Self::Stitched(contexts, task.inputs.iter().map(padded).collect()))
+        Ok(Self::Stitched(contexts, padded_inputs(task, hash)))
     }
 
     /// Returns the length of the longest result.
