@@ -7,7 +7,7 @@
 //! | [`verify_table`](VerifyTableCache) | verification tables of keys that recur, within one budget of bytes |
 //! | [`ff1`] | FF1 of any length, in constant time |
 //! | [`mte_opening`](MteOpening) | the end of a TLS record in CBC mode, in constant time |
-//! | [`hash`] | every digest by AWS-LC, whole, in pieces and from a chaining state |
+//! | [`hash`] | every digest by AWS-LC, whole, in pieces and from a chaining state; HMAC |
 //! | [`lattice`] | ML-KEM and ML-DSA by AWS-LC |
 //! | [`slh_dsa`] | SLH-DSA, generic over the hash steps of an engine |
 //! | [`stateful`] | verification of HSS and XMSS, generic over the hashes of an engine |

@@ -4,12 +4,11 @@ use oarlock_core::{
     BlockCipher, ChainOrder, CipherMode, CipherSpec, Direction, EngineFault, MacAlg, Status, mte_sealed_len,
 };
 use oarlock_engine_kit::MteOpening;
-use oarlock_engine_kit::hash::{HashState, Sha1, Sha256, Sha512};
+use oarlock_engine_kit::hash::{HashState, HmacKey, Sha1, Sha256, Sha512};
 use zeroize::Zeroizing;
 
 use crate::batch::{AcceptedRecord, RecordBatch, RecordTarget};
 use crate::ffi::{AesDecrypt, AesEncrypt, TdesKey, is_equal};
-use crate::mac::HmacKey;
 use crate::op_error::OpError;
 use crate::prepare::PrepareKey;
 

@@ -1,7 +1,7 @@
 //! Message authentication codes: CBC-MACs over DES, CMAC, HMAC.
 
 use oarlock_core::{EngineFault, MacAlg, MacPadding};
-use oarlock_engine_kit::hash::{HashState, Sha1, Sha224, Sha256, Sha384, Sha512};
+use oarlock_engine_kit::hash::{HashState, HmacKey, Sha1, Sha224, Sha256, Sha384, Sha512};
 use zeroize::Zeroizing;
 
 use crate::batch::{AcceptedRecord, RecordBatch, RecordTarget};
@@ -192,55 +192,6 @@ fn cmac<K: PrepareKey + BlockEncrypt<N>, const N: usize>(
             target.write(record.output(), &state)
         },
     )
-}
-
-/// An HMAC key: the two hash states after the padded key. RFC 2104 section 4.
-pub(crate) struct HmacKey<H> {
-    inner: H,
-    outer: H,
-}
-
-impl<H: HashState> HmacKey<H> {
-    pub(crate) fn new(key: &[u8]) -> Self {
-        let mut pad = Zeroizing::new([0; 128]);
-        let pad = &mut pad[..H::BLOCK];
-        if key.len() > H::BLOCK {
-            let mut hash = H::new();
-            hash.update(key);
-            hash.finish(&mut pad[..H::OUTPUT]);
-        } else {
-            pad[..key.len()].copy_from_slice(key);
-        }
-        // The inner mask is still in the pad, so the outer mask cancels it: 0x36 ^ 0x5c.
-        Self { inner: Self::absorb_pad(pad, 0x36), outer: Self::absorb_pad(pad, 0x36 ^ 0x5c) }
-    }
-
-    /// Returns the hash state after `pad` with every byte XORed with `mask`. `pad` stays changed.
-    fn absorb_pad(pad: &mut [u8], mask: u8) -> H {
-        pad.iter_mut().for_each(|byte| *byte ^= mask);
-        let mut hash = H::new();
-        hash.update(pad);
-        hash
-    }
-
-    /// Starts a computation, which the caller feeds with the message.
-    pub(crate) fn start(&self) -> H {
-        self.inner.clone()
-    }
-
-    /// Ends a computation and writes the leading bytes of the tag, as many as `out` holds.
-    pub(crate) fn finish(&self, inner: H, out: &mut [u8]) {
-        let mut outer = self.outer.clone();
-        outer.update_with_digest_of(inner);
-        outer.finish(out);
-    }
-
-    /// Ends a computation whose inner digest was found elsewhere.
-    pub(crate) fn finish_digest(&self, inner: &[u8], out: &mut [u8]) {
-        let mut outer = self.outer.clone();
-        outer.update(inner);
-        outer.finish(out);
-    }
 }
 
 impl<H: HashState> PrepareKey for HmacKey<H> {

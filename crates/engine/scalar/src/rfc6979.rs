@@ -1,10 +1,9 @@
 //! Deterministic ECDSA nonces. RFC 6979.
 
 use oarlock_core::{Curve, DigestAlg, EcPrivateParts, Status};
-use oarlock_engine_kit::hash::{HashState, Sha1, Sha224, Sha256, Sha384, Sha512};
+use oarlock_engine_kit::hash::{HashState, HmacKey, Sha1, Sha224, Sha256, Sha384, Sha512};
 use zeroize::Zeroizing;
 
-use crate::mac::HmacKey;
 use crate::op_error::OpError;
 
 /// Calls `attempt` with the nonces of RFC 6979 3.2 in order until it accepts one.

@@ -59,3 +59,15 @@ fn shake_fills_any_number_of_bytes() {
         assert_eq!(short, out[..len]);
     }
 }
+
+/// RFC 4231 4.3 and 4.7: a short key, and one that is longer than a block.
+#[test]
+fn hmac_has_the_codes_of_the_standard() {
+    let mut code = [0; 32];
+    HmacKey::<Sha256>::new(b"Jefe").code(&[b"what do ya want ", b"for nothing?"], &mut code);
+    assert_eq!(code[..8], [0x5b, 0xdc, 0xc1, 0x46, 0xbf, 0x60, 0x75, 0x4e]);
+    let mut head = [0; 8];
+    HmacKey::<Sha512>::new(&[0xaa; 131])
+        .code(&[b"Test Using Larger Than Block-Size Key - Hash Key First"], &mut head);
+    assert_eq!(head, [0x80, 0xb2, 0x42, 0x63, 0xc7, 0xc1, 0xa3, 0xeb]);
+}

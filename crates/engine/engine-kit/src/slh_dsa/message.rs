@@ -1,10 +1,9 @@
 //! The encoded message, its randomised digest, and what the digest chooses.
 
 use oarlock_core::{DigestAlg, SlhDsaSet};
-use zeroize::Zeroizing;
 
 use super::{SlhDsaFault, TreeId};
-use crate::hash::{HashState, Sha256, Sha512, shake256};
+use crate::hash::{HashState, HmacKey, Sha256, Sha512, shake256};
 use crate::lattice;
 
 /// Returns M' of a message and its context, as pure SLH-DSA signs it. FIPS 205 algorithm 22, step 8.
@@ -28,24 +27,9 @@ pub fn encoded_digest(context: &[u8], digest: DigestAlg, hash: &[u8]) -> Result<
 pub(super) fn randomizer(set: SlhDsaSet, prf_key: &[u8], opt_rand: &[u8], message: &[u8], out: &mut [u8]) {
     match set.n() {
         _ if set.is_shake() => shake256(&[prf_key, opt_rand, message], out),
-        16 => hmac::<Sha256>(prf_key, &[opt_rand, message], out),
-        _ => hmac::<Sha512>(prf_key, &[opt_rand, message], out),
+        16 => HmacKey::<Sha256>::new(prf_key).code(&[opt_rand, message], out),
+        _ => HmacKey::<Sha512>::new(prf_key).code(&[opt_rand, message], out),
     }
-}
-
-/// Writes the leading bytes of HMAC with a key of at most one block. RFC 2104.
-fn hmac<H: HashState>(key: &[u8], parts: &[&[u8]; 2], out: &mut [u8]) {
-    let padded = |pad: u8| {
-        let mut block = Zeroizing::new(vec![pad; H::BLOCK]);
-        block.iter_mut().zip(key).for_each(|(byte, key)| *byte ^= key);
-        block
-    };
-    let mut code = Zeroizing::new([0; MAX_DIGEST]);
-    let code = &mut code[..H::OUTPUT];
-    digest::<H>(&[&padded(0x36), parts[0], parts[1]], code);
-    let inner = Zeroizing::new(code.to_vec());
-    digest::<H>(&[&padded(0x5c), &inner], code);
-    out.copy_from_slice(&code[..out.len()]);
 }
 
 /// The bytes of the longest digest.
