@@ -1,15 +1,16 @@
 //! Key derivations of TLS: a handshake of TLS 1.3 has nineteen, and the contexts around their hashes cost more than the
 //! hashes.
 
-use std::ffi::c_int;
+use std::ffi::{CStr, c_int};
+use std::ops::Range;
 
-use aws_lc_rs::hmac;
 use oarlock::DigestAlg;
+use oarlock::engine_api::{erase, reserve_erasing};
+use oarlock_engine_kit::hash::{HashState, HmacKey, Sha1, Sha224, Sha256, Sha384, Sha512};
 use zeroize::Zeroizing;
 
 use crate::digest::NamedDigest;
 use crate::error::ProviderError;
-use crate::ffi::libcrypto::abi::OsslParam;
 use crate::ffi::libcrypto::fallback::{FallbackContext, KDF};
 use crate::ffi::libcrypto::params::{ParamList, ParamReader, ParamWord, ParamWriter};
 use crate::provider::LoadedProvider;
@@ -51,15 +52,55 @@ pub(crate) struct KdfContext {
 struct KdfSettings {
     digest: Option<&'static NamedDigest>,
     mode: Option<Tls13Mode>,
+    /// The places of values in `bytes`, by [`KdfValue`].
+    places: [Option<Range<usize>>; KdfValue::COUNT],
+    /// All values, in one allocation for each context.
+    bytes: Vec<u8>,
+}
+
+/// A parameter of bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum KdfValue {
     /// The input key material of TLS 1.3, or the secret of TLS 1.2.
-    key: Option<Zeroizing<Vec<u8>>>,
+    Key,
     /// The secret before this one.
-    salt: Option<Zeroizing<Vec<u8>>>,
-    prefix: Option<Vec<u8>>,
-    label: Option<Vec<u8>>,
-    data: Option<Vec<u8>>,
+    Salt,
+    Prefix,
+    Label,
+    Data,
     /// The label of TLS 1.2 and its seed.
-    seed: Option<Zeroizing<Vec<u8>>>,
+    Seed,
+}
+
+impl KdfValue {
+    const COUNT: usize = 6;
+    const ALL: [Self; Self::COUNT] =
+        [Self::Key, Self::Salt, Self::Prefix, Self::Label, Self::Data, Self::Seed];
+
+    fn named(name: &CStr) -> Option<Self> {
+        match name.to_bytes() {
+            b"key" | b"secret" => Some(Self::Key),
+            b"salt" => Some(Self::Salt),
+            b"prefix" => Some(Self::Prefix),
+            b"label" => Some(Self::Label),
+            b"data" => Some(Self::Data),
+            b"seed" => Some(Self::Seed),
+            _ => None,
+        }
+    }
+
+    /// Returns the name of the parameter.
+    fn name(self, kind: KdfKind) -> &'static CStr {
+        match self {
+            Self::Key if kind == KdfKind::Tls12 => name::SECRET,
+            Self::Key => name::KEY,
+            Self::Salt => name::SALT,
+            Self::Prefix => name::PREFIX,
+            Self::Label => name::LABEL,
+            Self::Data => name::DATA,
+            Self::Seed => name::SEED,
+        }
+    }
 }
 
 /// A step of the key schedule of TLS 1.3.
@@ -122,9 +163,9 @@ impl KdfContext {
     /// Sets all parameters or, after an error, none. Unknown parameters are ignored.
     fn try_set(&mut self, params: ParamReader<'_>) -> Result<bool, ProviderError> {
         if self.fallback.is_none() {
-            match KdfSettings::read(params) {
+            match self.settings.set(params) {
                 Err(failure) if failure.is_not_offered() => self.fallback = Some(self.hand_over(failure)?),
-                settings => self.settings.replace_by(settings?),
+                result => result?,
             }
         }
         Ok(self.fallback.as_mut().is_none_or(|fallback| fallback.set(params) == 1))
@@ -159,8 +200,7 @@ impl KdfContext {
                     return Err(ProviderError::Fallback);
                 }
             }
-            (None, KdfKind::Tls13) => self.settings.derive_tls13(&mut output)?,
-            (None, KdfKind::Tls12) => self.settings.derive_tls12(&mut output)?,
+            (None, kind) => self.settings.derive(kind, &mut output)?,
         }
         Ok(output)
     }
@@ -181,45 +221,54 @@ impl KdfContext {
 }
 
 impl KdfSettings {
-    fn read(params: ParamReader<'_>) -> Result<Self, ProviderError> {
-        let mut read = Self::default();
-        let secret = |param: &OsslParam| param.octets().map(|secret| Zeroizing::new(secret.to_vec()));
-        let bytes = |param: &OsslParam| param.octets().map(<[u8]>::to_vec);
+    /// Takes over all parameters or, after an error, none.
+    fn set(&mut self, params: ParamReader<'_>) -> Result<(), ProviderError> {
+        let (mut digest, mut mode) = (self.digest, self.mode);
         for (name, param) in params.iter() {
             match name.to_bytes() {
-                b"digest" => read.digest = param.text().map(named_digest).transpose()?,
-                b"mode" => read.mode = param.word().map(named_mode).transpose()?,
-                b"key" | b"secret" => read.key = secret(param),
-                b"salt" => read.salt = secret(param),
-                b"prefix" => read.prefix = bytes(param),
-                b"label" => read.label = bytes(param),
-                b"data" => read.data = bytes(param),
-                // Label and seed come as parts.
-                b"seed" => {
-                    let before = read.seed.take().unwrap_or_default();
-                    read.seed = Some([&before, param.octets().unwrap_or_default()].concat().into());
-                }
+                b"digest" => digest = param.text().map(named_digest).transpose()?.or(digest),
+                b"mode" => mode = param.word().map(named_mode).transpose()?.or(mode),
                 _ => {}
             }
         }
-        Ok(read)
+        (self.digest, self.mode) = (digest, mode);
+        let mut has_seed = false;
+        for (name, param) in params.iter() {
+            let Some((value, bytes)) = KdfValue::named(name).zip(param.octets()) else { continue };
+            // Label and seed come as parts.
+            if value == KdfValue::Seed && has_seed {
+                let seed = Zeroizing::new([self.value(value), bytes].concat());
+                self.replace(value, &seed);
+            } else {
+                self.replace(value, bytes);
+            }
+            has_seed |= value == KdfValue::Seed;
+        }
+        Ok(())
     }
 
-    /// Takes over what the new settings have.
-    fn replace_by(&mut self, new: Self) {
-        fn replace<T>(old: &mut Option<T>, new: Option<T>) {
-            if new.is_some() {
-                *old = new;
+    fn replace(&mut self, value: KdfValue, bytes: &[u8]) {
+        if let Some(old) = self.places[value as usize].take() {
+            let behind = |place: &&mut Range<usize>| place.start >= old.end;
+            for place in self.places.iter_mut().flatten().filter(behind) {
+                *place = place.start - old.len()..place.end - old.len();
             }
+            self.bytes.drain(old);
         }
-        replace(&mut self.digest, new.digest);
-        replace(&mut self.mode, new.mode);
-        replace(&mut self.key, new.key);
-        replace(&mut self.salt, new.salt);
-        replace(&mut self.prefix, new.prefix);
-        replace(&mut self.label, new.label);
-        replace(&mut self.data, new.data);
-        replace(&mut self.seed, new.seed);
+        let more = if self.bytes.capacity() == 0 { bytes.len().max(TYPICAL_VALUES) } else { bytes.len() };
+        reserve_erasing(&mut self.bytes, more);
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(bytes);
+        self.places[value as usize] = Some(start..self.bytes.len());
+    }
+
+    /// Returns a value, or nothing if it was not set.
+    fn value(&self, value: KdfValue) -> &[u8] {
+        self.known(value).unwrap_or_default()
+    }
+
+    fn known(&self, value: KdfValue) -> Option<&[u8]> {
+        self.bytes.get(self.places[value as usize].clone()?)
     }
 
     /// Returns the parameters that make another context the same.
@@ -233,120 +282,123 @@ impl KdfSettings {
             Some(Tls13Mode::Expand) => params.text(name::MODE, "EXPAND_ONLY"),
             None => &mut params,
         };
-        let key = if kind == KdfKind::Tls13 { name::KEY } else { name::SECRET };
-        for (name, secret) in [(key, &self.key), (name::SALT, &self.salt), (name::SEED, &self.seed)] {
-            secret.iter().for_each(|secret| _ = params.octets(name, secret));
-        }
-        for (name, value) in
-            [(name::PREFIX, &self.prefix), (name::LABEL, &self.label), (name::DATA, &self.data)]
-        {
-            value.iter().for_each(|value| _ = params.octets(name, value));
+        for value in KdfValue::ALL {
+            self.known(value).iter().for_each(|bytes| _ = params.octets(value.name(kind), bytes));
         }
         params
     }
 
-    /// RFC 8446 7.1.
-    fn derive_tls13(&self, output: &mut [u8]) -> Result<(), ProviderError> {
-        let digest = self.digest.ok_or(ProviderError::NotInitialised)?;
-        let zeros = [0; MAX_HASH];
-        let zeros = zeros.get(..digest.len()).unwrap_or_default();
-        let key = self.key.as_ref().map(|key| &***key);
-        match self.mode {
-            Some(Tls13Mode::Expand) => self.expand(
-                digest,
-                key.ok_or(ProviderError::NoKey)?,
-                self.data.as_deref().unwrap_or_default(),
-                output,
-            ),
-            Some(Tls13Mode::Extract) if output.len() == digest.len() => {
-                let mut derived = Zeroizing::new([0; MAX_HASH]);
-                let derived = derived.get_mut(..digest.len()).unwrap_or_default();
-                let salt: &[u8] = match &self.salt {
-                    Some(salt) => {
-                        let of_nothing = digest.hasher().finish();
-                        self.expand(digest, salt, of_nothing.as_ref(), derived)?;
-                        derived
-                    }
-                    None => zeros,
-                };
-                code(&hmac::Key::new(hmac_of(digest)?, salt), key.unwrap_or(zeros), output)
+    fn derive(&self, kind: KdfKind, output: &mut [u8]) -> Result<(), ProviderError> {
+        match self.digest.ok_or(ProviderError::NotInitialised)?.accelerated {
+            Some(DigestAlg::Sha1) => self.derive_by::<Sha1>(kind, output),
+            Some(DigestAlg::Sha224) => self.derive_by::<Sha224>(kind, output),
+            Some(DigestAlg::Sha256) => self.derive_by::<Sha256>(kind, output),
+            Some(DigestAlg::Sha384) => self.derive_by::<Sha384>(kind, output),
+            Some(DigestAlg::Sha512) => self.derive_by::<Sha512>(kind, output),
+            _ => Err(ProviderError::NotInitialised),
+        }
+    }
+
+    fn derive_by<H: HashState>(&self, kind: KdfKind, output: &mut [u8]) -> Result<(), ProviderError> {
+        match (kind, self.mode) {
+            (KdfKind::Tls12, _) => self.pseudorandom::<H>(output),
+            (KdfKind::Tls13, Some(Tls13Mode::Expand)) => {
+                let secret = self.known(KdfValue::Key).ok_or(ProviderError::NoKey)?;
+                self.expand::<H>(secret, self.value(KdfValue::Data), output)
             }
-            Some(Tls13Mode::Extract) => {
-                let expected = format!("{} bytes, as a hash has", digest.len());
-                Err(ProviderError::Parameter { what: "length of the output", expected })
-            }
-            None => {
+            (KdfKind::Tls13, Some(Tls13Mode::Extract)) => self.extract::<H>(output),
+            (KdfKind::Tls13, None) => {
                 let expected = "EXTRACT_ONLY or EXPAND_ONLY".to_owned();
                 Err(ProviderError::Parameter { what: "mode", expected })
             }
         }
     }
 
+    /// Derive-Secret for the label, and HKDF-Extract: RFC 8446 7.1.
+    fn extract<H: HashState>(&self, output: &mut [u8]) -> Result<(), ProviderError> {
+        if output.len() != H::OUTPUT {
+            let expected = format!("{} bytes, as a hash has", H::OUTPUT);
+            return Err(ProviderError::Parameter { what: "length of the output", expected });
+        }
+        let zeros = [0; MAX_HASH];
+        let zeros = zeros.get(..H::OUTPUT).unwrap_or_default();
+        let mut derived = Zeroizing::new([0; MAX_HASH]);
+        let salt: &[u8] = match self.known(KdfValue::Salt) {
+            Some(salt) => {
+                let mut of_nothing = [0; MAX_HASH];
+                let of_nothing = of_nothing.get_mut(..H::OUTPUT).unwrap_or_default();
+                H::new().finish(of_nothing);
+                let derived = derived.get_mut(..H::OUTPUT).unwrap_or_default();
+                self.expand::<H>(salt, of_nothing, derived)?;
+                derived
+            }
+            None => zeros,
+        };
+        HmacKey::<H>::new(salt).code(&[self.known(KdfValue::Key).unwrap_or(zeros)], output);
+        Ok(())
+    }
+
     /// HKDF-Expand-Label: RFC 8446 7.1, RFC 5869 2.3.
-    fn expand(
+    fn expand<H: HashState>(
         &self,
-        digest: &NamedDigest,
         secret: &[u8],
         context: &[u8],
         output: &mut [u8],
     ) -> Result<(), ProviderError> {
-        let [prefix, label] = [&self.prefix, &self.label].map(|part| part.as_deref().unwrap_or_default());
-        let (label_len, len) = (prefix.len() + label.len(), output.len());
+        let [prefix, label] = [KdfValue::Prefix, KdfValue::Label].map(|value| self.value(value));
         let too_long = |what, max: usize| {
             move |_| ProviderError::Parameter { what, expected: format!("at most {max} bytes") }
         };
-        let max = 255 * digest.len();
+        let max = 255 * H::OUTPUT;
         let blocks =
-            u8::try_from(len.div_ceil(digest.len())).map_err(too_long("length of the output", max))?;
-        let len_bytes = u16::try_from(len).map_err(too_long("length of the output", max))?.to_be_bytes();
-        let label_len_byte = u8::try_from(label_len).map_err(too_long("label", 255))?;
-        let context_len_byte = u8::try_from(context.len()).map_err(too_long("data", 255))?;
-        let key = hmac::Key::new(hmac_of(digest)?, secret);
-        // The block before, the label, and a counter. Reserved at once: a vector that grows leaves copies behind.
-        let mut input = Zeroizing::new(Vec::with_capacity(digest.len() + label_len + context.len() + 5));
-        for (counter, block) in (1..=blocks).zip(output.chunks_mut(digest.len())) {
-            input.extend_from_slice(&len_bytes);
-            input.push(label_len_byte);
-            input.extend_from_slice(prefix);
-            input.extend_from_slice(label);
-            input.push(context_len_byte);
-            input.extend_from_slice(context);
-            input.push(counter);
-            code(&key, &input, block)?;
-            input.clear();
-            input.extend_from_slice(block);
+            u8::try_from(output.len().div_ceil(H::OUTPUT)).map_err(too_long("length of the output", max))?;
+        let [len_high, len_low] =
+            u16::try_from(output.len()).map_err(too_long("length of the output", max))?.to_be_bytes();
+        let label_len = u8::try_from(prefix.len() + label.len()).map_err(too_long("label", 255))?;
+        let context_len = u8::try_from(context.len()).map_err(too_long("data", 255))?;
+        let key = HmacKey::<H>::new(secret);
+        let mut before: &[u8] = &[];
+        for (counter, block) in (1..=blocks).zip(output.chunks_mut(H::OUTPUT)) {
+            let head = [len_high, len_low, label_len];
+            key.code(&[before, &head, prefix, label, &[context_len], context, &[counter]], block);
+            before = block;
         }
         Ok(())
     }
 
     /// P_hash: RFC 5246 5.
-    fn derive_tls12(&self, output: &mut [u8]) -> Result<(), ProviderError> {
-        let digest = self.digest.ok_or(ProviderError::NotInitialised)?;
-        let secret = self.key.as_ref().ok_or(ProviderError::NoKey)?;
-        let key = hmac::Key::new(hmac_of(digest)?, secret);
-        let seed = self.seed.as_ref().map_or(&[][..], |seed| seed);
-        let mut input = Zeroizing::new(Vec::with_capacity(digest.len() + seed.len()));
-        input.resize(digest.len(), 0);
-        code(&key, seed, &mut input)?;
-        for block in output.chunks_mut(digest.len()) {
-            let mut next = Zeroizing::new([0; MAX_HASH]);
-            let next = next.get_mut(..digest.len()).unwrap_or_default();
-            code(&key, &input, next)?;
-            input.extend_from_slice(seed);
-            code(&key, &input, block)?;
-            input.clear();
-            input.extend_from_slice(next);
+    fn pseudorandom<H: HashState>(&self, output: &mut [u8]) -> Result<(), ProviderError> {
+        let key = HmacKey::<H>::new(self.known(KdfValue::Key).ok_or(ProviderError::NoKey)?);
+        let seed = self.value(KdfValue::Seed);
+        let [mut now, mut next] = [(); 2].map(|()| Zeroizing::new([0; MAX_HASH]));
+        let [now, next] = [&mut now, &mut next].map(|hash| hash.get_mut(..H::OUTPUT).unwrap_or_default());
+        key.code(&[seed], now);
+        for block in output.chunks_mut(H::OUTPUT) {
+            key.code(&[now, seed], block);
+            key.code(&[now], next);
+            now.copy_from_slice(next);
         }
         Ok(())
+    }
+}
+
+/// Values are secrets.
+impl Drop for KdfSettings {
+    fn drop(&mut self) {
+        erase(&mut self.bytes);
     }
 }
 
 /// The most bytes of a hash.
 const MAX_HASH: usize = 64;
 
+/// The bytes that are reserved for the values of a derivation in TLS.
+const TYPICAL_VALUES: usize = 192;
+
 fn named_digest(name: &str) -> Result<&'static NamedDigest, ProviderError> {
     let digest = NamedDigest::named(name)?;
-    hmac_of(digest).map(|_| digest)
+    // Those that HMAC takes here.
+    digest.accelerated.map(|_| digest).ok_or_else(|| ProviderError::Digest(format!("{digest:?} in HMAC")))
 }
 
 fn named_mode(mode: ParamWord<'_>) -> Result<Tls13Mode, ProviderError> {
@@ -360,27 +412,6 @@ fn named_mode(mode: ParamWord<'_>) -> Result<Tls13Mode, ProviderError> {
     }
 }
 
-/// Returns the HMAC of a digest.
-fn hmac_of(digest: &NamedDigest) -> Result<hmac::Algorithm, ProviderError> {
-    match digest.accelerated {
-        Some(DigestAlg::Sha1) => Ok(hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY),
-        Some(DigestAlg::Sha224) => Ok(hmac::HMAC_SHA224),
-        Some(DigestAlg::Sha256) => Ok(hmac::HMAC_SHA256),
-        Some(DigestAlg::Sha384) => Ok(hmac::HMAC_SHA384),
-        Some(DigestAlg::Sha512) => Ok(hmac::HMAC_SHA512),
-        _ => Err(ProviderError::Digest(format!("{digest:?} in HMAC"))),
-    }
-}
-
-/// Computes an HMAC and writes as much of it as the output takes.
-fn code(key: &hmac::Key, data: &[u8], output: &mut [u8]) -> Result<(), ProviderError> {
-    let mut all = Zeroizing::new([0; MAX_HASH]);
-    let failed = |_| ProviderError::Unsupported { what: "HMAC".to_owned() };
-    let all = hmac::sign_to_buffer(key, data, &mut *all).map_err(failed)?;
-    all.iter().zip(output).for_each(|(byte, target)| *target = *byte);
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -390,33 +421,51 @@ mod tests {
     }
 
     fn settings(key: &str) -> KdfSettings {
-        let digest = Some(NamedDigest::named("SHA256").unwrap());
-        KdfSettings { digest, key: Some(hex(key).into()), ..KdfSettings::default() }
+        let mut settings = KdfSettings::default();
+        settings.digest = Some(NamedDigest::named("SHA256").unwrap());
+        settings.replace(KdfValue::Key, &hex(key));
+        settings
     }
 
-    fn tls13(settings: &KdfSettings) -> Vec<u8> {
-        let mut output = [0; 32];
-        settings.derive_tls13(&mut output).unwrap();
-        output.to_vec()
+    fn derived<const N: usize>(settings: &KdfSettings, kind: KdfKind) -> [u8; N] {
+        let mut output = [0; N];
+        settings.derive(kind, &mut output).unwrap();
+        output
+    }
+
+    #[test]
+    fn a_value_that_is_set_again_leaves_the_others_as_they_are() {
+        let mut settings = settings("0102");
+        settings.replace(KdfValue::Salt, b"salt");
+        settings.replace(KdfValue::Label, b"label");
+        for salt in [&b"longer salt"[..], b"s", b"", &[7; 300]] {
+            settings.replace(KdfValue::Salt, salt);
+            let values = [KdfValue::Key, KdfValue::Salt, KdfValue::Label].map(|value| settings.known(value));
+            assert_eq!(values, [Some(&[1, 2][..]), Some(salt), Some(b"label")]);
+        }
+        assert_eq!(settings.known(KdfValue::Data), None);
+        assert_eq!(settings.bytes.len(), 2 + 300 + 5);
     }
 
     /// RFC 8448 3.
     #[test]
     fn derives_the_key_schedule_of_the_example() {
-        let zeros = "00".repeat(32);
-        let mut early = settings(&zeros);
-        (early.mode, early.prefix, early.label) =
-            (Some(Tls13Mode::Extract), Some(b"tls13 ".to_vec()), Some(b"derived".to_vec()));
+        let mut early = settings(&"00".repeat(32));
+        early.mode = Some(Tls13Mode::Extract);
+        early.replace(KdfValue::Prefix, b"tls13 ");
+        early.replace(KdfValue::Label, b"derived");
         let secret = "33ad0a1c607ec03b09e6cd9893680ce210adf300aa1f2660e1b22e10f170f92a";
-        assert_eq!(tls13(&early), hex(secret));
+        assert_eq!(derived::<32>(&early, KdfKind::Tls13)[..], hex(secret));
         // No key is as good as one of zeros.
-        assert_eq!(tls13(&KdfSettings { key: None, ..early.clone() }), hex(secret));
+        early.places[KdfValue::Key as usize] = None;
+        assert_eq!(derived::<32>(&early, KdfKind::Tls13)[..], hex(secret));
 
         let shared = "8bd4054fb55b9d63fdfbacf9f04b9f0d35e6d63f537563efd46272900f89492d";
-        let handshake =
-            KdfSettings { key: Some(hex(shared).into()), salt: Some(hex(secret).into()), ..early };
+        let mut handshake = early;
+        handshake.replace(KdfValue::Key, &hex(shared));
+        handshake.replace(KdfValue::Salt, &hex(secret));
         let secret = "1dc826e93606aa6fdc0aadc12f741b01046aa6b99f691ed221a9f0ca043fbeac";
-        assert_eq!(tls13(&handshake), hex(secret));
+        assert_eq!(derived::<32>(&handshake, KdfKind::Tls13)[..], hex(secret));
     }
 
     /// A vector of the TLS working group for P_SHA256.
@@ -424,12 +473,10 @@ mod tests {
     fn derives_the_output_of_the_pseudorandom_function() {
         let mut prf = settings("9bbe436ba940f017b17652849a71db35");
         let seed = [b"test label".to_vec(), hex("a0ba9f936cda311827a6f796ffd5198c")].concat();
-        prf.seed = Some(seed.into());
-        let mut output = [0; 100];
-        prf.derive_tls12(&mut output).unwrap();
+        prf.replace(KdfValue::Seed, &seed);
         let expected = "e3f229ba727be17b8d122620557cd453c2aab21d07c3d495329b52d4e61edb5a6b301791e90d35c9c9a46b4e\
                         14baf9af0fa022f7077def17abfd3797c0564bab4fbc91666e9def9b97fce34f796789baa48082d122ee42c5\
                         a72e5a5110fff70187347b66";
-        assert_eq!(output.to_vec(), hex(expected));
+        assert_eq!(derived::<100>(&prf, KdfKind::Tls12)[..], hex(expected));
     }
 }

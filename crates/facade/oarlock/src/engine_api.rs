@@ -10,7 +10,7 @@ pub use oarlock_core::{
     Ed25519PrivateParts, Engine, EngineFault, EngineLeaf, EngineLocation, HeldOutcomes, Holder, Jobs,
     KeyParts, LatticePrivate, LatticePrivateParts, LeafAbsence, ModExpParts, NonceInput, Operation,
     OperationInputs, OperationSet, OutcomeWriter, OwnedJob, OwnedJobs, ResolvedRecord, RsaPrivateParts,
-    RsaPublicParts, SecondInput, TableUsage, X25519PrivateParts, erase,
+    RsaPublicParts, SecondInput, TableUsage, X25519PrivateParts, erase, reserve_erasing,
 };
 pub use oarlock_dispatch::{Dispatcher, Results, Ticket};
 
