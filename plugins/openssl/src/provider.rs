@@ -1,12 +1,13 @@
 //! A loaded provider: its settings, its engines, and the way of each operation to the engines of this process or to a
 //! cryptoserver.
 
+use std::array;
 use std::cell::Cell;
 use std::ffi::c_int;
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::ErrorKind;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
@@ -30,7 +31,7 @@ use crate::ffi::libcrypto::async_job::{AsyncJobs, JobFibre};
 use crate::ffi::libcrypto::core::CoreHandle;
 use crate::ffi::libcrypto::fallback::FallbackProvider;
 use crate::pending::{ComputedOutput, PendingOperation};
-use crate::route::{ComputingSite, RouteChange, RouteTable, SiteFailures};
+use crate::route::{ComputingSite, RouteChange, RouteTable, SiteFailures, claim};
 
 /// A loaded provider. Clones share its state.
 #[derive(Clone)]
@@ -45,8 +46,7 @@ struct ProviderState {
     verifier: ForkSafeCell<Result<Arc<Accelerator>, String>>,
     pool: ForkSafeCell<ConnectionPool>,
     notes: ProcessLocal<Mutex<ProviderNotes>>,
-    /// The choices of where operations are computed.
-    routes: ForkShared<RouteTable>,
+    known: ForkShared<ForkKnowledge>,
     /// The number of threads that compute here at this moment.
     computing: ProcessLocal<AtomicUsize>,
     /// True in a program of TLS, which has asked for groups.
@@ -73,13 +73,26 @@ pub(crate) enum DecoderList {
 /// it shows that it is one of TLS, and what OpenSSL keeps cannot be taken back.
 const UNKEPT_LISTS: usize = 64;
 
+/// What a process and its forks have found together.
+pub(crate) struct ForkKnowledge {
+    /// The choices of where operations are computed.
+    routes: RouteTable,
+    /// The numbers of shapes for which the scalar engine has passed its self test outside of the dispatcher, so that not
+    /// every worker of a server repeats it in its first handshake. There are fewer shapes than places.
+    tested: [AtomicU64; 128],
+}
+
+impl Default for ForkKnowledge {
+    fn default() -> Self {
+        Self { routes: RouteTable::default(), tested: array::from_fn(|_| AtomicU64::new(0)) }
+    }
+}
+
 /// The findings of a process. A forked child inherits them.
 #[derive(Clone, Default)]
 struct ProviderNotes {
     /// The time since which the cryptoserver has not answered.
     outage: Option<Instant>,
-    /// The shapes for which the scalar engine has passed its self test outside of the dispatcher.
-    tested_shapes: Vec<Shape>,
     /// The failures of places that compute, by the kind of operations.
     failures: Vec<(RoutedKind, SiteFailures)>,
 }
@@ -91,13 +104,11 @@ struct RoutedKind {
     is_fibre: bool,
 }
 
-impl RoutedKind {
-    /// Returns a number that is the same in every fork of this process, and never 0.
-    fn number(self) -> u64 {
-        let mut hasher = DefaultHasher::new();
-        self.hash(&mut hasher);
-        hasher.finish() | 1
-    }
+/// Returns a number that is the same in every fork of this process, and never 0.
+fn number_of(value: impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish() | 1
 }
 
 /// The beginning of the sentence "are computed here".
@@ -138,7 +149,7 @@ impl LoadedProvider {
             verifier: ForkSafeCell::new(),
             pool: ForkSafeCell::new(),
             notes: ProcessLocal::new(),
-            routes: ForkShared::new(),
+            known: ForkShared::new(),
             computing: ProcessLocal::new(),
             is_tls: AtomicBool::new(false),
             decoder_lists: AtomicUsize::new(0),
@@ -356,7 +367,7 @@ impl LoadedProvider {
             return self.compute_at(first, jobs, fibre);
         };
         let kind = RoutedKind { shape, is_fibre: fibre.is_some() };
-        let Some(route) = self.0.routes.route(kind.number(), &sites) else {
+        let Some(route) = self.0.known.routes.route(number_of(kind), &sites) else {
             return self.compute_at(first, jobs, fibre);
         };
         let failures = self.failures(kind, |failures| *failures);
@@ -557,13 +568,14 @@ impl LoadedProvider {
     /// Runs the known answers of a shape on the scalar engine before its first use.
     fn self_test(&self, engines: &Accelerator, shape: Shape) -> Result<(), ProviderError> {
         let shape = representative(shape);
-        if self.notes().tested_shapes.contains(&shape) {
+        let (tested, number) = (&self.0.known.tested, number_of(shape));
+        if tested.iter().any(|known| known.load(Ordering::Relaxed) == number) {
             return Ok(());
         }
         let scalar = engines.diagnostics().referee();
         prove(scalar, scalar, shape)
             .map_err(|failure| ProviderError::Accelerator(format!("self test of {shape}: {failure}")))?;
-        self.notes().tested_shapes.push(shape);
+        _ = tested.iter().any(|place| claim(place, number));
         Ok(())
     }
 

@@ -51,13 +51,13 @@ impl fmt::Display for ComputingSite {
 
 /// The length of a window.
 const WINDOW: Duration = Duration::from_millis(128);
-/// The windows of a period, four seconds. Each place has one of them, in which all operations go there.
-const WINDOWS: u64 = 32;
-/// The windows that each place has in every period at first. The first one opens connections and keys, and the
-/// cryptoserver tests its engines. Later a route tries one of [`TRIED_PERIODS`]: after a window at the cryptoserver all
-/// workers of a server have connections, and lose each other's caches for a while.
+/// The windows of a period, 33 seconds. Each place has one of them, in which all operations go there. Not more: after a
+/// window at the cryptoserver all workers of a server have connections, and lose each other's caches for a while.
+const WINDOWS: u64 = 256;
+/// The windows of a period until each place has had [`YOUNG_WINDOWS`], so that a new process soon decides. The first one
+/// at the cryptoserver opens connections and keys, and the server tests its engines.
+const WINDOWS_OF_YOUTH: u64 = 8;
 const YOUNG_WINDOWS: u64 = 3;
-const TRIED_PERIODS: u64 = 8;
 /// The first part of a place's window, whose operations are not measured: the batches are not full yet.
 const SETTLE: Duration = Duration::from_millis(40);
 /// The time for which a decision holds at least.
@@ -140,15 +140,19 @@ impl Default for RouteTable {
 impl RouteTable {
     /// Returns the route of a kind over these places. None if there are too many kinds.
     pub(crate) fn route<'t>(&'t self, kind: u64, sites: &'t [ComputingSite]) -> Option<Route<'t>> {
-        // Relaxed: no other memory depends on the order of these fields.
-        let is_of_kind = |shared: &&SharedRoute| match shared.kind.load(Ordering::Relaxed) {
-            0 => match shared.kind.compare_exchange(0, kind, Ordering::Relaxed, Ordering::Relaxed) {
-                Ok(_) => true,
-                Err(found) => found == kind,
-            },
-            found => found == kind,
-        };
-        self.0.iter().find(is_of_kind).map(|shared| Route { shared, sites })
+        self.0.iter().find(|shared| claim(&shared.kind, kind)).map(|shared| Route { shared, sites })
+    }
+}
+
+/// True if a place has this number, which is not 0, or was free and has it now.
+pub(crate) fn claim(place: &AtomicU64, number: u64) -> bool {
+    // Relaxed: no other memory depends on the order of these fields.
+    match place.load(Ordering::Relaxed) {
+        0 => match place.compare_exchange(0, number, Ordering::Relaxed, Ordering::Relaxed) {
+            Ok(_) => true,
+            Err(found) => found == number,
+        },
+        found => found == number,
     }
 }
 
@@ -231,16 +235,13 @@ impl Route<'_> {
 
     /// Returns the place that all processes try at this moment.
     fn tried(self, now: Moment, failures: &SiteFailures) -> Option<ComputingSite> {
-        let (period, window) = (window_of(now) / WINDOWS, window_of(now) % WINDOWS);
         let current = self.current();
         let windows = |site: ComputingSite| self.shared.windows[site as usize].load(Ordering::Relaxed) as u32;
         let is_young = |site: ComputingSite| site != current && u64::from(windows(site)) < YOUNG_WINDOWS;
-        if !period.is_multiple_of(TRIED_PERIODS) && !self.open(now, failures).any(is_young) {
-            return None;
-        }
-        let last_of = |index: usize| (index as u64 + 1) * WINDOWS / self.sites.len() as u64 - 1;
-        let site =
-            (0..).zip(self.sites).find(|(index, _)| last_of(*index) == window).map(|(_, site)| *site)?;
+        let period = if self.open(now, failures).any(is_young) { WINDOWS_OF_YOUTH } else { WINDOWS };
+        // The last windows of a period, so that short and long ones agree.
+        let index = (window_of(now) % period).checked_sub(period - self.sites.len() as u64)?;
+        let site = *self.sites.get(index as usize)?;
         failures.is_open(now, site).then_some(site)
     }
 
@@ -360,8 +361,8 @@ mod tests {
             let kept = process.run(100, &cost);
             assert_eq!(process.route().current(), cheapest);
             let others = kept.iter().filter(|site| **site != cheapest).count();
-            // The windows of the two others are a sixteenth of the time.
-            assert!((1..kept.len() / 15).contains(&others), "{others}");
+            // The windows of the two others are a hundredth of the time.
+            assert!((1..kept.len() / 80).contains(&others), "{others}");
             let expected = usize::from(cheapest != ComputingSite::Here);
             assert_eq!(process.changes.len(), expected, "{:?}", process.changes);
         }
@@ -411,7 +412,7 @@ mod tests {
             let table = RouteTable::default();
             let mut process = Process::new(&table, &BOTH);
             process.run(seconds, cost(300, 0, service));
-            process.now = WINDOW * (WINDOWS * TRIED_PERIODS * 34) as u32 - Duration::from_secs(1);
+            process.now = WINDOW * (WINDOWS * 34) as u32 - Duration::from_secs(1);
             let start = process.now;
             let sites = process.run(10, cost(300, 0, service));
             let current = process.route().current();
@@ -429,7 +430,8 @@ mod tests {
         let (current, others) = tried(50, 100);
         assert_eq!(current, ComputingSite::Service);
         let window = |ms: &u128| ms / WINDOW.as_millis() % u128::from(WINDOWS);
-        assert!(old.1.iter().all(|ms| window(ms) == 31) && others.iter().all(|ms| window(ms) == 15));
+        let is_last = |ms: &u128| window(ms) == u128::from(WINDOWS - 1);
+        assert!(old.1.iter().all(is_last) && !others.is_empty() && !others.iter().any(is_last));
     }
 
     #[test]
