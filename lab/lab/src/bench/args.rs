@@ -70,7 +70,8 @@ pub(super) struct SetUpArgs {
                   is the CPU time of all of them together for the handshakes of all turns; cryptoserver_cpu_us is a part of it. \
                   ratio compares with the default of the same turn and is the median over turns, larger being better: handshakes \
                   per CPU second of the servers. latency_ratio compares median latencies likewise. ratio_range and \
-                  latency_ratio_range have the lowest and the highest turn. p50_us is from connecting to the end of the handshake.\n\
+                  latency_ratio_range have the lowest and the highest turn. p50_us and p99_us are from connecting to the end of the \
+                  handshake, the median over turns.\n\
                   resumed is the number of handshakes that resumed a session. With --group x25519mlkem768, clients offer that \
                   group alone, and in each turn a second load follows whose clients offer X25519 alone: group_share is the \
                   share of a handshake's CPU time that the group costs beyond X25519, the median over turns. OpenSSL has the \

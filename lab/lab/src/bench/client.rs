@@ -144,6 +144,7 @@ impl MeasuredTurn {
             resumed: self.tally.resumed,
             cpu: self.cpu,
             p50_us: latencies.quantile_us(0.5),
+            p99_us: latencies.quantile_us(0.99),
         }
     }
 }

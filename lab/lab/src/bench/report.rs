@@ -31,6 +31,7 @@ pub(super) struct TlsRow {
     pub(super) handshakes_per_cpu_s: Option<f64>,
     /// From connecting to the end of the handshake.
     pub(super) p50_us: f64,
+    pub(super) p99_us: f64,
     /// The ratio of handshakes per CPU second to the default of the same name, and its lowest and highest turn: larger
     /// is better.
     pub(super) ratio: Option<f64>,
@@ -69,6 +70,7 @@ fn table(handshake: HandshakeKind, rows: &[TlsRow]) -> TextTable {
         ("/CPU s", CellAlign::Right),
         ("CPU each", CellAlign::Right),
         ("p50", CellAlign::Right),
+        ("p99", CellAlign::Right),
         ("ratio", CellAlign::Right),
         ("latency ratio", CellAlign::Right),
     ];
@@ -83,6 +85,7 @@ fn table(handshake: HandshakeKind, rows: &[TlsRow]) -> TextTable {
             TableCell::optional(row.handshakes_per_cpu_s, si),
             TableCell::optional(row.handshakes_per_cpu_s, |rate| duration(1.0 / rate)),
             duration(row.p50_us / 1e6).into(),
+            duration(row.p99_us / 1e6).into(),
             TableCell::optional(row.ratio.zip(row.ratio_range), with_range),
             TableCell::optional(row.latency_ratio.zip(row.latency_ratio_range), with_range),
         ];

@@ -23,8 +23,9 @@ pub(super) struct TlsTurn {
     /// The number of them that resumed a session.
     pub(super) resumed: u64,
     pub(super) cpu: CpuUse,
-    /// The median latency of a handshake.
+    /// The median latency of a handshake, and the latency that one in a hundred exceeds.
     pub(super) p50_us: f64,
+    pub(super) p99_us: f64,
 }
 
 impl CpuUse {
@@ -87,6 +88,7 @@ pub(super) fn rows(
             cryptoserver_cpu_us: measured.iter().map(|turn| turn.cpu.cryptoserver_us).sum(),
             handshakes_per_cpu_s: finite(handshakes as f64 * 1e6 / server_cpu_us as f64),
             p50_us: median(measured.iter().map(|turn| turn.p50_us)).unwrap_or(f64::NAN),
+            p99_us: median(measured.iter().map(|turn| turn.p99_us)).unwrap_or(f64::NAN),
             ratio: cpu.map(|ratios| ratios.median),
             ratio_range: cpu.map(|ratios| ratios.range),
             latency_ratio: latency.map(|ratios| ratios.median),
@@ -131,7 +133,7 @@ mod tests {
     use super::*;
 
     fn turn(handshakes: u64, server_us: u64, p50_us: f64) -> TlsTurn {
-        TlsTurn { handshakes, resumed: 0, cpu: CpuUse { server_us, cryptoserver_us: None }, p50_us }
+        TlsTurn { handshakes, resumed: 0, cpu: CpuUse { server_us, cryptoserver_us: None }, p50_us, p99_us: p50_us }
     }
 
     #[test]
