@@ -14,6 +14,12 @@ pub trait ColumnValue: Copy {
         (by == 0).then_some(self)
     }
 
+    /// Returns the value `by` places further on, which must exist: [`ColumnValue::further`] without the check.
+    #[must_use]
+    fn moved(self, by: u32) -> Self {
+        self.further(u64::from(by)).unwrap_or(self)
+    }
+
     /// Returns the distance to `other` if the two differ in nothing else.
     #[must_use]
     fn stride_to(self, _other: Self) -> Option<u32> {
@@ -31,6 +37,11 @@ impl ColumnValue for Span {
         moved(self.start, by).map(|start| Self { start, ..self })
     }
 
+    #[inline(always)]
+    fn moved(self, by: u32) -> Self {
+        Self { start: self.start.wrapping_add(by), ..self }
+    }
+
     #[inline]
     fn stride_to(self, other: Self) -> Option<u32> {
         if self.len == other.len { other.start.checked_sub(self.start) } else { None }
@@ -44,6 +55,14 @@ impl ColumnValue for KeySource {
             Self::Table(index) => Self::Table(moved(index, by)?),
             Self::Slot(slot) => Self::Slot(moved(slot, by)?),
         })
+    }
+
+    #[inline(always)]
+    fn moved(self, by: u32) -> Self {
+        match self {
+            Self::Table(index) => Self::Table(index.wrapping_add(by)),
+            Self::Slot(slot) => Self::Slot(slot.wrapping_add(by)),
+        }
     }
 
     #[inline]
@@ -65,6 +84,14 @@ impl ColumnValue for InputSource {
         })
     }
 
+    #[inline(always)]
+    fn moved(self, by: u32) -> Self {
+        match self {
+            Self::Data(span) => Self::Data(span.moved(by)),
+            Self::Slot(slot) => Self::Slot(slot.wrapping_add(by)),
+        }
+    }
+
     #[inline]
     fn stride_to(self, other: Self) -> Option<u32> {
         match (self, other) {
@@ -82,6 +109,14 @@ impl ColumnValue for OutputSink {
             Self::Output(span) => Self::Output(span.further(by)?),
             Self::Slot(slot) => Self::Slot(moved(slot, by)?),
         })
+    }
+
+    #[inline(always)]
+    fn moved(self, by: u32) -> Self {
+        match self {
+            Self::Output(span) => Self::Output(span.moved(by)),
+            Self::Slot(slot) => Self::Slot(slot.wrapping_add(by)),
+        }
     }
 
     #[inline]

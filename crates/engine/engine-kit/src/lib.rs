@@ -26,6 +26,6 @@ pub mod slh_dsa;
 pub mod stateful;
 mod verify_table;
 
-pub use accept::{OrderedRecords, RecordPart, RecordRef, StepRule, Strides};
+pub use accept::{EqualFields, OrderedRecords, RecordPart, RecordRef, StepRule, Strides};
 pub use mte_opening::MteOpening;
 pub use verify_table::{DEFAULT_TABLE_BYTES, VerifyTable, VerifyTableCache, VerifyTables};

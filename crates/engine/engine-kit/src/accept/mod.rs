@@ -3,6 +3,7 @@
 //! | module | contents |
 //! |---|---|
 //! | this one | [`RecordPart`]: the records of a part with random access, and the acceptance of a window |
+//! | `equal` | records of equal length at a constant stride |
 //! | `columns` | columns with random access: one value, or a slice |
 //! | `order` | accepted records, longest first, in linear time |
 //! | `fast_rule` | a fast check with a few comparisons |
@@ -11,6 +12,7 @@
 //! records, and the check of [`Records::resolve_row`], which knows every rule, decides about the others.
 
 mod columns;
+mod equal;
 mod fast_rule;
 mod order;
 #[cfg(test)]
@@ -26,6 +28,8 @@ use oarlock_core::{
 };
 
 use columns::FlatColumn;
+use equal::EqualRecords;
+pub use equal::{EqualFields, Strides};
 use fast_rule::FastRule;
 use order::StepCounts;
 pub use order::{OrderedRecords, StepRule};
@@ -85,41 +89,6 @@ pub struct RecordPart<'a> {
     valid_keys: u32,
     /// The layout of records of equal length at a constant stride, if all pass the fast check but for their keys.
     equal: Option<EqualRecords>,
-}
-
-/// Records of equal length at a constant stride.
-#[derive(Clone, Copy)]
-struct EqualRecords {
-    first: RecordRef,
-    strides: Strides,
-}
-
-/// The bytes from one record to the next.
-#[derive(Clone, Copy, Debug)]
-pub struct Strides {
-    /// The distance between inputs.
-    pub input: u32,
-    /// The distance between outputs.
-    pub output: u32,
-    /// The distance between IVs.
-    pub iv: u32,
-}
-
-impl EqualRecords {
-    #[inline(always)]
-    fn record(&self, index: u32, key: u32) -> RecordRef {
-        // Cannot wrap: the last record was found to be in bounds, and its offset is the largest.
-        let moved = |first: u32, stride: u32| first.wrapping_add(stride.wrapping_mul(index));
-        let Self { first, strides } = self;
-        RecordRef {
-            index,
-            len: first.len,
-            input: moved(first.input, strides.input),
-            output: moved(first.output, strides.output),
-            iv: moved(first.iv, strides.iv),
-            key,
-        }
-    }
 }
 
 impl<'a> RecordPart<'a> {
@@ -187,11 +156,13 @@ impl<'a> RecordPart<'a> {
             Strides { input: self.input.stride()?, output: self.output.stride()?, iv: self.iv.stride()? };
         // Both columns must have a constant stride too, because the check of the first and the last record covers
         // them.
-        self.aad.stride().and(self.tag.stride())?;
+        self.aad.even().and(self.tag.even())?;
         // Key 0 stands for any: keys are compared record by record when a window is accepted.
         let first = self.fit_record(0, 0)?;
         self.fit_record(last, 0)?;
-        Some(EqualRecords { first, strides })
+        let output_len = self.output_span(first).len;
+        let (iv_len, aad, tag) = (self.iv.at(0).len, self.aad.even()?, self.tag.even()?);
+        Some(EqualRecords { first, strides, iv_len, output_len, aad, tag })
     }
 
     /// Returns the number of records.
@@ -208,11 +179,19 @@ impl<'a> RecordPart<'a> {
         self.records.len == 0
     }
 
-    /// True if all records have the same length and a constant stride, but for records with bad keys.
+    /// Returns the length of each record if all have the same length and a constant stride, but for records with bad
+    /// keys.
     #[must_use]
     #[inline]
-    pub fn is_equal(&self) -> bool {
-        self.equal.is_some()
+    pub fn equal_len(&self) -> Option<usize> {
+        self.equal.map(|equal| equal.first.len as usize)
+    }
+
+    /// Returns the fields of accepted records if all have the same length and a constant stride.
+    #[must_use]
+    #[inline]
+    pub fn equal_fields(&self) -> Option<EqualFields<'_>> {
+        self.equal.as_ref().map(|records| EqualFields { data: self.data(), records })
     }
 
     /// Returns the bytes of each key of the table if keys recur, and an empty list otherwise. A key that is not

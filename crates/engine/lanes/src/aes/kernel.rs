@@ -1,6 +1,6 @@
 //! The kernels of the AES shapes: the fields that each reads of a record, and its loop.
 
-use oarlock_core::{Direction, Span, Status};
+use oarlock_core::{Direction, Status};
 
 use super::cbc::{self, CbcRecord};
 use super::chain;
@@ -8,12 +8,13 @@ use super::chained::ChainedRecord;
 use super::cmac::CmacKey;
 use super::ctr::{self, CtrRecord};
 use super::ff1::{self, Ff1Record};
+use super::fields::RecordFields;
 use super::gcm::{self, GcmRecord};
 use super::gcm_siv::{self, GcmSivRecord};
 use super::ghash::GcmKey;
 use super::schedule::{Decrypting, Encrypting, PrepareAes};
 use super::tag::TagAction;
-use crate::records::{RecordPart, RecordRef};
+use crate::records::RecordRef;
 use crate::simd::{BLOCK, BlockSimd};
 
 /// The offsets of a record's results in a buffer.
@@ -45,7 +46,10 @@ pub(super) trait AesKernel {
     }
 
     /// Reads a record.
-    fn read<'a>(part: &'a RecordPart<'a>, work: (RecordRef, ResultSpan, &'a Self::Key)) -> Self::Record<'a>;
+    fn read<'a>(
+        fields: impl RecordFields<'a>,
+        work: (RecordRef, ResultSpan, &'a Self::Key),
+    ) -> Self::Record<'a>;
 
     /// Computes all records of `next`, and calls `fail` with the index and the status of each record that fails.
     fn run<'a, S: BlockSimd, const ROUNDS: usize>(
@@ -53,24 +57,6 @@ pub(super) trait AesKernel {
         next: impl FnMut() -> Option<Self::Record<'a>>,
         output: &mut [u8],
         fail: impl FnMut(usize, Status),
-    );
-}
-
-/// Computes all records of `next` with the kernel of their shape.
-#[inline(always)]
-pub(super) fn compute<'a, S: BlockSimd, K: AesKernel, const ROUNDS: usize>(
-    simd: S,
-    part: &'a RecordPart<'a>,
-    mut next: impl FnMut() -> Option<(RecordRef, ResultSpan, &'a K::Key)>,
-    output: &mut [u8],
-    fail: impl FnMut(usize, Status),
-) {
-    K::run::<S, ROUNDS>(
-        simd,
-        #[inline(always)]
-        || Some(K::read(part, next()?)),
-        output,
-        fail,
     );
 }
 
@@ -95,13 +81,13 @@ impl AesKernel for CbcEncryptKernel {
 
     #[inline(always)]
     fn read<'a>(
-        part: &'a RecordPart<'a>,
+        fields: impl RecordFields<'a>,
         (record, span, key): (RecordRef, ResultSpan, &'a Encrypting),
     ) -> ChainedRecord<'a> {
         ChainedRecord {
             schedule: &key.0,
-            block: iv(part, record),
-            message: part.input(&record, 0),
+            block: fields.iv(record),
+            message: fields.input(record),
             output: span.output,
             tag_len: 0,
         }
@@ -124,11 +110,11 @@ impl AesKernel for CbcDecryptKernel {
 
     #[inline(always)]
     fn read<'a>(
-        part: &'a RecordPart<'a>,
+        fields: impl RecordFields<'a>,
         (record, span, key): (RecordRef, ResultSpan, &'a Decrypting),
     ) -> CbcRecord<'a> {
-        let input = part.input(&record, 0);
-        CbcRecord { schedule: &key.0, iv: iv(part, record), input, output: span.output }
+        let input = fields.input(record);
+        CbcRecord { schedule: &key.0, iv: fields.iv(record), input, output: span.output }
     }
 
     #[inline(always)]
@@ -152,10 +138,10 @@ impl AesKernel for CtrKernel {
 
     #[inline(always)]
     fn read<'a>(
-        part: &'a RecordPart<'a>,
+        fields: impl RecordFields<'a>,
         (record, span, key): (RecordRef, ResultSpan, &'a Encrypting),
     ) -> CtrRecord<'a> {
-        let (input, counter) = (part.input(&record, 0), u128::from_be_bytes(*iv(part, record)));
+        let (input, counter) = (fields.input(record), u128::from_be_bytes(*fields.iv(record)));
         CtrRecord { schedule: &key.0, counter, input, output: span.output }
     }
 
@@ -186,10 +172,10 @@ impl AesKernel for CmacKernel {
 
     #[inline(always)]
     fn read<'a>(
-        part: &'a RecordPart<'a>,
+        fields: impl RecordFields<'a>,
         (record, span, key): (RecordRef, ResultSpan, &'a CmacKey),
     ) -> ChainedRecord<'a> {
-        let message = part.input(&record, 0);
+        let message = fields.input(record);
         // A CMAC is the last block of a CBC encryption under an IV of zeros. SP 800-38B 6.2.
         ChainedRecord {
             schedule: &key.schedule,
@@ -219,10 +205,10 @@ impl<const SEALS: bool> AesKernel for GcmKernel<SEALS> {
 
     #[inline(always)]
     fn read<'a>(
-        part: &'a RecordPart<'a>,
+        fields: impl RecordFields<'a>,
         (record, span, key): (RecordRef, ResultSpan, &'a GcmKey),
     ) -> GcmRecord<'a> {
-        message(part, record, span, key, tag_action::<SEALS>(part, record, span))
+        message(fields, record, span, key, tag_action::<SEALS>(fields, record, span))
     }
 
     #[inline(always)]
@@ -252,16 +238,16 @@ impl<const SEALS: bool> AesKernel for GcmSivKernel<SEALS> {
 
     #[inline(always)]
     fn read<'a>(
-        part: &'a RecordPart<'a>,
+        fields: impl RecordFields<'a>,
         (record, span, key): (RecordRef, ResultSpan, &'a Encrypting),
     ) -> GcmSivRecord<'a> {
         GcmSivRecord {
             schedule: &key.0,
-            iv: iv(part, record),
-            aad: bytes(part, part.aad_span(record)),
-            input: part.input(&record, 0),
+            iv: fields.iv(record),
+            aad: fields.bytes(fields.aad_span(record)),
+            input: fields.input(record),
             output: span.output,
-            tag: tag_action::<SEALS>(part, record, span),
+            tag: tag_action::<SEALS>(fields, record, span),
             index: record.index as usize,
         }
     }
@@ -291,14 +277,14 @@ impl<const ENCRYPTS: bool> AesKernel for Ff1Kernel<ENCRYPTS> {
 
     #[inline(always)]
     fn read<'a>(
-        part: &'a RecordPart<'a>,
+        fields: impl RecordFields<'a>,
         (record, span, key): (RecordRef, ResultSpan, &'a Encrypting),
     ) -> Ff1Record<'a> {
         Ff1Record {
             schedule: &key.0,
-            radix: bytes(part, part.iv_span(record)),
-            tweak: bytes(part, part.aad_span(record)),
-            input: part.input(&record, 0),
+            radix: fields.bytes(fields.iv_span(record)),
+            tweak: fields.bytes(fields.aad_span(record)),
+            input: fields.input(record),
             output: span.output,
             index: record.index as usize,
         }
@@ -316,29 +302,22 @@ impl<const ENCRYPTS: bool> AesKernel for Ff1Kernel<ENCRYPTS> {
     }
 }
 
-/// Returns the IV of an accepted record, which has `N` bytes.
-#[inline(always)]
-fn iv<'a, const N: usize>(part: &'a RecordPart<'a>, record: RecordRef) -> &'a [u8; N] {
-    let bytes = part.data().get(record.iv as usize..);
-    bytes.and_then(<[u8]>::first_chunk).unwrap_or(&[0; N])
-}
-
 /// Returns the use of a record's tag: to be written if `SEALS` is true, else compared.
 #[inline(always)]
 fn tag_action<'a, const SEALS: bool>(
-    part: &'a RecordPart<'a>,
+    fields: impl RecordFields<'a>,
     record: RecordRef,
     span: ResultSpan,
 ) -> TagAction<'a> {
     match SEALS {
         true => TagAction::Write(span.tag, span.tag_len),
-        false => TagAction::Compare(bytes(part, part.tag_span(record))),
+        false => TagAction::Compare(fields.bytes(fields.tag_span(record))),
     }
 }
 
 #[inline(always)]
 fn message<'a>(
-    part: &'a RecordPart<'a>,
+    fields: impl RecordFields<'a>,
     record: RecordRef,
     span: ResultSpan,
     key: &'a GcmKey,
@@ -346,17 +325,11 @@ fn message<'a>(
 ) -> GcmRecord<'a> {
     GcmRecord {
         key,
-        iv: bytes(part, part.iv_span(record)),
-        aad: bytes(part, part.aad_span(record)),
-        input: part.input(&record, 0),
+        iv: fields.bytes(fields.iv_span(record)),
+        aad: fields.bytes(fields.aad_span(record)),
+        input: fields.input(record),
         output: span.output,
         tag,
         index: record.index as usize,
     }
-}
-
-/// Returns the bytes of a span of an accepted record. Accepted spans are in bounds.
-#[inline(always)]
-fn bytes<'a>(part: &'a RecordPart<'a>, span: Span) -> &'a [u8] {
-    span.slice(part.data()).unwrap_or_default()
 }

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `run` | the path from columns of records to kernels and back |
 //! | `kernel` | the kernel of each shape |
+//! | `fields` | the fields of records that kernels read |
 //! | `keys` | prepared keys of records |
 //! | `schedule` | round keys |
 //! | `rounds` | the cipher on blocks side by side; `one_block` does one block |
@@ -27,6 +28,7 @@ mod chunk;
 mod cmac;
 mod ctr;
 mod ff1;
+mod fields;
 mod gcm;
 mod gcm_siv;
 mod ghash;

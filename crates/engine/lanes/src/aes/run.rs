@@ -7,9 +7,10 @@ use oarlock_core::{
 };
 use zeroize::Zeroizing;
 
+use super::fields::RecordFields;
 use super::kernel::{
     AesKernel, CbcDecryptKernel, CbcEncryptKernel, CmacKernel, CtrKernel, Ff1Kernel, GcmKernel, GcmSivKernel,
-    ResultSpan, compute,
+    ResultSpan,
 };
 use super::keys::{PreparedKeys, prepare_slots, prepare_table};
 use super::schedule::{PrepareAes, ROUNDS_128, ROUNDS_256};
@@ -163,14 +164,11 @@ impl<S: BlockSimd> RecordWindow<'_, S> {
 
     /// Returns the offsets of a record's results, or None if its output is a slot.
     #[inline(always)]
-    fn direct<K: AesKernel>(&self, record: RecordRef) -> Option<ResultSpan> {
-        let output = self.part.output_start(record)?;
-        let len = match K::IS_SHORTENED {
-            true => self.part.output_span(record).len,
-            false => record.len,
-        };
-        let tag = if K::WRITES_TAG { self.part.tag_span(record) } else { Span::default() };
-        Some(ResultSpan { output, len: len as usize, tag: tag.start as usize, tag_len: tag.len as usize })
+    fn direct<'a, K: AesKernel>(fields: impl RecordFields<'a>, record: RecordRef) -> Option<ResultSpan> {
+        let output = fields.output_start(record)?;
+        let len = if K::IS_SHORTENED { fields.output_len(record) } else { record.len as usize };
+        let tag = if K::WRITES_TAG { fields.tag_span(record) } else { Span::default() };
+        Some(ResultSpan { output, len, tag: tag.start as usize, tag_len: tag.len as usize })
     }
 
     fn through_scratch<K: AesKernel, const ROUNDS: usize>(
@@ -222,30 +220,37 @@ impl<S: BlockSimd> RecordWindow<'_, S> {
     ) {
         // Two closures set statuses, one for bad keys and one for wrong tags; cells let both borrow the list.
         let statuses = Cell::from_mut(statuses).as_slice_of_cells();
+        // Equal records have no slots for output, so a pass over slots computes none of them.
+        let equal = self.part.equal_fields().filter(|_| spans.is_none());
         self.simd.call(
             #[inline(always)]
             || {
                 // Inside of the call, so that it is in a register.
                 let mut records = self.records.iter().enumerate();
-                compute::<S, K, ROUNDS>(
+                K::run::<S, ROUNDS>(
                     self.simd,
-                    self.part,
                     #[inline(always)]
                     || loop {
                         let (at, record) = records.next()?;
                         let record = *record;
+                        let Some(key) = keys.find(self.simd, record) else {
+                            statuses[record.index as usize].set(Status::BadKey);
+                            continue;
+                        };
+                        // A chunk is read before it is computed.
+                        key.prefetch(self.simd);
+                        // The branch is the same for all records, and the fields of equal ones need no others.
+                        if let Some(fields) = equal
+                            && let Some(span) = Self::direct::<K>(fields, record)
+                        {
+                            return Some(K::read(fields, (record, span, key)));
+                        }
                         let span = match spans {
-                            None => self.direct::<K>(record),
+                            None => Self::direct::<K>(self.part, record),
                             Some(spans) => spans[at],
                         };
-                        let Some(span) = span else { continue };
-                        match keys.find(self.simd, record) {
-                            Some(key) => {
-                                // A chunk is read before it is computed.
-                                key.prefetch(self.simd);
-                                return Some((record, span, key));
-                            }
-                            None => statuses[record.index as usize].set(Status::BadKey),
+                        if let Some(span) = span {
+                            return Some(K::read(self.part, (record, span, key)));
                         }
                     },
                     output,

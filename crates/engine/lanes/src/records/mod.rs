@@ -5,7 +5,7 @@
 
 use oarlock_core::{EngineFault, OutcomeWriter, Outcomes, Records, Shape};
 use oarlock_engine_kit::OrderedRecords;
-pub(crate) use oarlock_engine_kit::{RecordPart, RecordRef, StepRule};
+pub(crate) use oarlock_engine_kit::{EqualFields, RecordPart, RecordRef, StepRule};
 
 use crate::fault::engine_failure;
 use crate::scratch::{ThreadScratch, WipePolicy};
@@ -62,7 +62,7 @@ pub(crate) fn run(
 fn run_part(kernel: &mut dyn RecordKernel, part: &RecordPart<'_>, out: &mut OutcomeWriter<'_>) {
     let mut ordered = ThreadScratch::take(OrderedRecords::default);
     kernel.begin(part);
-    let max = if part.is_equal() { EQUAL_WINDOW } else { WINDOW };
+    let max = if part.equal_len().is_some() { EQUAL_WINDOW } else { WINDOW };
     for first in (0..part.len()).step_by(max) {
         let window = first..part.len().min(first + max);
         out.begin_window(window.clone());
