@@ -19,6 +19,9 @@ pub struct Outcomes {
     width: usize,
     bytes: Vec<u8>,
     is_secret: bool,
+    /// True if the bytes are results of an earlier run, which none can see: an engine gets the buffer with zeros, or
+    /// overwrites all of it.
+    is_stale: bool,
     parts: Vec<OutcomePart>,
 }
 
@@ -143,6 +146,7 @@ impl Outcomes {
             width,
             bytes: vec![0; operations * width],
             is_secret: shape.result_is_secret(),
+            is_stale: false,
             parts: Vec::new(),
         }
     }
@@ -161,7 +165,7 @@ impl Outcomes {
         });
         self.width = 0;
         // Some of the shapes may have secret results.
-        self.renew(records, output_len, true);
+        self.renew(records, output_len, true, false);
     }
 
     /// Turns these into pending outcomes of `jobs`. The memory is used again.
@@ -187,10 +191,13 @@ impl Outcomes {
                 }
             }
         }
-        self.renew(jobs.len(), len, jobs.shape().result_is_secret());
+        // Zeros take a tenth of the time of short records, and most of them would be overwritten.
+        let may_be_stale = self.parts.len() == 1;
+        self.renew(jobs.len(), len, jobs.shape().result_is_secret(), may_be_stale);
     }
 
-    fn renew(&mut self, jobs: usize, len: usize, is_secret: bool) {
+    fn renew(&mut self, jobs: usize, len: usize, is_secret: bool, may_be_stale: bool) {
+        self.is_stale = false;
         self.statuses.clear();
         self.statuses.resize(jobs, Status::Pending);
         // The old flag says whether the old results were secret, also those behind the length.
@@ -201,10 +208,20 @@ impl Outcomes {
             }
             // New memory from the system is zero already.
             self.bytes = vec![0; len];
+        } else if may_be_stale && !was_secret {
+            self.bytes.resize(len, 0);
+            self.is_stale = true;
         } else {
             self.bytes.clear();
             self.bytes.resize(if was_secret { self.bytes.capacity() } else { len }, 0);
             self.bytes.truncate(len);
+        }
+    }
+
+    /// Erases the results of an earlier run.
+    fn clear_stale(&mut self) {
+        if std::mem::take(&mut self.is_stale) {
+            self.bytes.fill(0);
         }
     }
 
@@ -228,6 +245,7 @@ impl Outcomes {
 
     /// Sets the status of the job at `index`.
     pub fn set(&mut self, index: usize, status: Status) {
+        self.clear_stale();
         self.statuses[index] = status;
     }
 
@@ -263,6 +281,15 @@ impl Outcomes {
 
     /// Returns the outcome of the records at `part` for writing.
     pub fn part_mut(&mut self, part: usize) -> OutcomeWriter<'_> {
+        self.clear_stale();
+        self.part_to_overwrite(part)
+    }
+
+    /// Returns the same for an engine that writes every byte of the output: the result of each record that succeeds,
+    /// and zeros for the others. The output can hold results of an earlier run in these outcomes.
+    pub fn part_to_overwrite(&mut self, part: usize) -> OutcomeWriter<'_> {
+        // Stale outcomes have one part.
+        self.is_stale = false;
         let part = &mut self.parts[part];
         OutcomeWriter {
             statuses: &mut self.statuses[part.first_status..part.first_status + part.statuses],
@@ -292,6 +319,7 @@ impl Outcomes {
             width: 0,
             bytes: self.bytes[chosen.first_byte..chosen.first_byte + chosen.bytes].to_vec(),
             is_secret: self.is_secret,
+            is_stale: self.is_stale,
             parts: vec![taken],
         }
     }
@@ -379,6 +407,25 @@ mod tests {
         let taken = outcomes.take_part(1);
         assert_eq!((taken.bytes(), taken.statuses()), (&[8, 9][..], &[Status::Done][..]));
         assert!(taken.is_complete() && !outcomes.is_complete());
+    }
+
+    #[test]
+    fn results_of_an_earlier_run_are_erased_unless_they_are_overwritten() {
+        let records = Records { len: 1, output_len: 4, ..Records::default() };
+        let parts = [&records];
+        let jobs = Jobs::Records(Shape::Digest { alg: DigestAlg::Sha1 }, &parts);
+        let mut outcomes = Outcomes::for_jobs(&jobs);
+        for _ in 0..2 {
+            outcomes.reset(&jobs);
+            let part = outcomes.part_to_overwrite(0);
+            part.output.copy_from_slice(&[1, 2, 3, 4]);
+            outcomes.reset(&jobs);
+            assert_eq!(outcomes.part_mut(0).output, [0; 4]);
+            outcomes.part_mut(0).output.copy_from_slice(&[5, 6, 7, 8]);
+            outcomes.reset(&jobs);
+            outcomes.set(0, Status::BadLength);
+            assert_eq!(outcomes.bytes(), [0; 4]);
+        }
     }
 
     #[test]

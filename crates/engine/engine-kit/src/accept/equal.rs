@@ -53,6 +53,21 @@ impl EqualRecords {
             key,
         }
     }
+
+    /// Returns true if the outputs and tags of `count` records fill an output of `len` bytes: first all of one kind,
+    /// then all of the other.
+    pub(super) fn fills(&self, count: usize, len: usize, has_tags: bool) -> bool {
+        let side_by_side = |start: u32, stride: u32, len: u32| {
+            (stride == len).then_some((u64::from(start), u64::from(len) * count as u64))
+        };
+        let output = side_by_side(self.first.output, self.strides.output, self.output_len);
+        let (tag, stride) = self.tag;
+        let tags = if has_tags { side_by_side(tag.start, stride, tag.len) } else { Some((len as u64, 0)) };
+        let (Some(output), Some(tags)) = (output, tags) else { return false };
+        let [(first, first_len), (second, second_len)] =
+            if output <= tags { [output, tags] } else { [tags, output] };
+        first == 0 && second == first_len && second + second_len == len as u64
+    }
 }
 
 impl<'a> EqualFields<'a> {

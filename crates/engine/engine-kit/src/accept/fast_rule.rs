@@ -109,6 +109,11 @@ impl FastRule {
         self.tag == TagRule::NoTag
     }
 
+    /// Returns true if a record has a tag in the output.
+    pub(super) fn has_tags_in_output(&self) -> bool {
+        self.tag == TagRule::InOutput
+    }
+
     /// Returns true if a record has no key.
     pub(super) fn is_keyless(&self) -> bool {
         matches!(self.key_len, KeyLenRule::NoKey)

@@ -187,6 +187,22 @@ impl<'a> RecordPart<'a> {
         self.equal.map(|equal| equal.first.len as usize)
     }
 
+    /// True if results of equal records fill the output without gaps, so that a run which writes all of them writes
+    /// every byte.
+    #[must_use]
+    pub fn fills_output(&self) -> bool {
+        let has_tags = self.rule.is_some_and(|rule| rule.has_tags_in_output());
+        self.equal.is_some_and(|equal| equal.fills(self.len(), self.records.output_len, has_tags))
+    }
+
+    /// Writes zeros in place of the result of a record that failed, and of its tag.
+    pub fn erase_result(&self, index: u32, out: &mut OutcomeWriter<'_>) {
+        out.wipe(self.output.at(index));
+        if self.rule.is_some_and(|rule| rule.has_tags_in_output()) {
+            out.wipe(OutputSink::Output(self.tag.at(index)));
+        }
+    }
+
     /// Returns the fields of accepted records if all have the same length and a constant stride.
     #[must_use]
     #[inline]

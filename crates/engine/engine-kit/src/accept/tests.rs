@@ -327,6 +327,23 @@ const AES_CBC: Shape =
     Shape::Cipher { alg: BlockCipher::Aes128, mode: CipherMode::Cbc, direction: Direction::Encrypt };
 
 #[test]
+fn results_side_by_side_fill_the_output() {
+    let records = side_by_side(20);
+    let fills = |records: &Records<'_>| RecordPart::new(AES_CBC, records).fills_output();
+    let span = Span::new(0, 16).unwrap();
+    let first = |start| OutputSink::Output(span.moved(start));
+    let with = |start, stride, output_len| Records {
+        output: Column::Stride { first: first(start), stride },
+        output_len,
+        ..records.clone()
+    };
+    assert!(fills(&with(0, 16, 320)));
+    // A gap before, between and behind the results.
+    assert!(!fills(&with(16, 16, 336)) && !fills(&with(0, 17, 339)) && !fills(&with(0, 16, 321)));
+    assert!(!fills(&Records { output: Column::Each(vec![first(0); 20].into()), ..with(0, 16, 320) }));
+}
+
+#[test]
 fn records_side_by_side_have_strides() {
     let records = side_by_side(20);
     let part = RecordPart::new(AES_CBC, &records);

@@ -3,7 +3,9 @@
 //! [`RecordPart`] of the engine kit reads the columns and accepts records. This module divides them into windows, in
 //! order of length, and gives each window to a kernel.
 
-use oarlock_core::{EngineFault, OutcomeWriter, Outcomes, Records, Shape};
+use std::ops::Range;
+
+use oarlock_core::{EngineFault, OutcomeWriter, Outcomes, Records, Shape, Status};
 use oarlock_engine_kit::OrderedRecords;
 pub(crate) use oarlock_engine_kit::{EqualFields, RecordPart, RecordRef, StepRule};
 
@@ -46,13 +48,15 @@ pub(crate) fn run(
         return Err(engine_failure(MISMATCH));
     }
     for (index, records) in parts.iter().enumerate() {
-        let mut out = out.part_mut(index);
+        let part = RecordPart::new(kernel.shape(), records);
+        // Results that fail are erased below, and the others written.
+        let fills = part.fills_output();
+        let mut out = if fills { out.part_to_overwrite(index) } else { out.part_mut(index) };
         // Indices and offsets are 32 bits wide: half the memory of a `RecordRef`, which bounds the sorting.
         let is_countable = u32::try_from(records.len).is_ok();
         if !is_countable || out.statuses.len() != records.len || out.output.len() != records.output_len {
             return Err(engine_failure(MISMATCH));
         }
-        let part = RecordPart::new(kernel.shape(), records);
         run_part(kernel, &part, &mut out);
     }
     Ok(())
@@ -70,7 +74,24 @@ fn run_part(kernel: &mut dyn RecordKernel, part: &RecordPart<'_>, out: &mut Outc
         let records = ordered.longest_first();
         // Window by window, so that records, outputs and statuses are still in the cache.
         kernel.compute(part, records, out);
-        out.finish_window(window);
+        out.finish_window(window.clone());
+        if part.fills_output() {
+            erase_failures(part, window, out);
+        }
+    }
+}
+
+/// Erases the results of records that failed, where the output can have those of an earlier run.
+fn erase_failures(part: &RecordPart<'_>, window: Range<usize>, out: &mut OutcomeWriter<'_>) {
+    // All statuses are looked at, many at once: nearly always none has failed.
+    let statuses = &out.statuses[window.clone()];
+    if statuses.iter().fold(true, |are_done, status| are_done & (*status == Status::Done)) {
+        return;
+    }
+    for index in window {
+        if out.statuses[index] != Status::Done {
+            part.erase_result(index as u32, out);
+        }
     }
 }
 

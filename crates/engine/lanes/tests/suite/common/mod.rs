@@ -61,6 +61,9 @@ pub(crate) fn run(engine: &dyn Engine, shape: Shape, records: &Records<'_>) -> O
     let parts = [records];
     let jobs = Jobs::Records(shape, &parts);
     let mut out = Outcomes::for_jobs(&jobs);
+    // Results of an earlier run, of which nothing may stay.
+    out.part_mut(0).output.fill(0xEE);
+    out.reset(&jobs);
     engine.run(&jobs, &mut out).unwrap();
     out
 }
