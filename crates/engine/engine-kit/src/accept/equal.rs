@@ -78,6 +78,13 @@ impl<'a> EqualFields<'a> {
         self.data
     }
 
+    /// Returns the offset of the input of the record `by` places further on, which can be past the end of the data.
+    #[must_use]
+    #[inline(always)]
+    pub fn later_input(self, record: RecordRef, by: u32) -> u32 {
+        record.input.wrapping_add(self.records.strides.input.wrapping_mul(by))
+    }
+
     /// Returns a record's input.
     #[must_use]
     #[inline(always)]

@@ -6,7 +6,7 @@ use zeroize::{Zeroize, Zeroizing};
 use super::bits::{BITS, transpose};
 use super::schedule::DesSchedule;
 use crate::records::{RecordPart, RecordRef};
-use crate::simd::{LaneArray, LaneValues, Simd, Vector};
+use crate::simd::{LaneArray, LaneValues, Simd, Vector, fetch_ahead};
 
 /// The bytes of a block.
 pub(super) const BLOCK: usize = 8;
@@ -257,6 +257,7 @@ impl<'a, 'p, V: Vector> DesGroup<'a, 'p, V> {
                     };
                     if let Some(strides) = self.part.strides(records) {
                         let len = records[0].len as usize;
+                        fetch_later::<V>(self.part.data(), records[0].input, strides.input, first);
                         let mut input = self.part.input_and_beyond(&records[0], first);
                         for message in messages.as_mut() {
                             let rest = input.get(..len.saturating_sub(first)).unwrap_or_default();
@@ -301,6 +302,7 @@ impl<'a, 'p, V: Vector> DesGroup<'a, 'p, V> {
                     // Adjoining records are written as one stretch, with one check of its bounds.
                     if let Some(strides) = self.part.strides(records) {
                         let len = (records[0].len as usize).saturating_sub(first).min(V::BYTES);
+                        fetch_later::<V>(out.output, records[0].output, strides.output, first);
                         let (start, stride) = (records[0].output as usize + first, strides.output as usize);
                         let stretch = start..start + (V::WORDS - 1) * stride + len;
                         let Some(mut rest) = out.output.get_mut(stretch) else { continue };
@@ -334,6 +336,21 @@ impl<'a, 'p, V: Vector> DesGroup<'a, 'p, V> {
             // The tags of MACs in slots are secret.
             words.as_mut().zeroize();
         }
+    }
+}
+
+/// Prefetches what the next group has in the row that begins at `start`, once per row: for the first bytes of records
+/// that are not long.
+#[inline(always)]
+fn fetch_later<V: Vector>(bytes: &[u8], start: u32, stride: u32, first: usize) {
+    const LINE: usize = 64;
+    const MAX_STRIDE: u32 = 128;
+    if first > 0 || stride > MAX_STRIDE {
+        return;
+    }
+    let later = start.saturating_add(stride * V::BITS as u32);
+    for line in (0..stride * V::WORDS as u32).step_by(LINE) {
+        fetch_ahead(bytes, later.saturating_add(line));
     }
 }
 

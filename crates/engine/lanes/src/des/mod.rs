@@ -186,6 +186,10 @@ impl<S: Simd> RecordKernel for DesRun<S> {
         StepRule::blocks(BLOCK, padding)
     }
 
+    fn prefetches(&self) -> bool {
+        true
+    }
+
     fn begin(&mut self, part: &RecordPart<'_>) {
         let (keys, len) = (part.recurring_keys(), self.key_len());
         let is_small = u32::try_from(keys.len() * len).is_ok();

@@ -296,6 +296,10 @@ impl<S: Simd, H: LaneHash, K: HashMode<S, H>> RecordKernel for HashRun<S, H, K> 
         K::ENDING.steps::<H>()
     }
 
+    fn prefetches(&self) -> bool {
+        true
+    }
+
     fn compute(&mut self, part: &RecordPart<'_>, mut records: &[RecordRef], out: &mut OutcomeWriter<'_>) {
         // Two pairs of groups: one is hashed while the blocks of the other are prefetched.
         let none = || [MessageGroup::new(K::ENDING), MessageGroup::new(K::ENDING)];

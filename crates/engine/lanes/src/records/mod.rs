@@ -29,6 +29,12 @@ pub(crate) trait RecordKernel {
     /// Returns the cost of a record by its length. Records of similar cost are put side by side.
     fn steps(&self) -> StepRule;
 
+    /// True if the kernel prefetches the inputs of equal records while it computes. Otherwise those of the next window
+    /// are prefetched at once, for which the kernel waits.
+    fn prefetches(&self) -> bool {
+        false
+    }
+
     /// Prepares the values that all records of a part share.
     fn begin(&mut self, _part: &RecordPart<'_>) {}
 
@@ -70,7 +76,12 @@ fn run_part(kernel: &mut dyn RecordKernel, part: &RecordPart<'_>, out: &mut Outc
     for first in (0..part.len()).step_by(max) {
         let window = first..part.len().min(first + max);
         out.begin_window(window.clone());
-        part.accept(window.clone(), &mut ordered, out, kernel.steps(), fetch_ahead);
+        match part.equal_len() {
+            Some(_) if kernel.prefetches() => {
+                part.accept(window.clone(), &mut ordered, out, kernel.steps(), |_, _| {});
+            }
+            _ => part.accept(window.clone(), &mut ordered, out, kernel.steps(), fetch_ahead),
+        }
         let records = ordered.longest_first();
         // Window by window, so that records, outputs and statuses are still in the cache.
         kernel.compute(part, records, out);
