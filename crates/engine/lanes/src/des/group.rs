@@ -70,13 +70,13 @@ impl<'a, 'p, V: Vector> DesGroup<'a, 'p, V> {
                 // IVs side by side are one load instead of one for each.
                 match self.part.strides(records).filter(|strides| strides.iv as usize == BLOCK) {
                     Some(_) => simd.load_prefix(data.get(start..start + V::BYTES).unwrap_or_default()),
-                    None => {
-                        let starts = LaneArray::from_fn(
-                            #[inline(always)]
-                            |lane| records[lane].iv,
-                        );
-                        words(simd, data, starts)
-                    }
+                    None => words(
+                        simd,
+                        data,
+                        records,
+                        #[inline(always)]
+                        |record| record.iv,
+                    ),
                 }
             },
         );
@@ -160,13 +160,7 @@ impl<'a, 'p, V: Vector> DesGroup<'a, 'p, V> {
             simd,
             rows,
             #[inline(always)]
-            |records| {
-                let starts = LaneArray::from_fn(
-                    #[inline(always)]
-                    |lane| start(records[lane]),
-                );
-                words(simd, bytes, starts)
-            },
+            |records| words(simd, bytes, records, &mut start),
         );
     }
 
@@ -199,10 +193,18 @@ impl<'a, 'p, V: Vector> DesGroup<'a, 'p, V> {
                         *row = simd.zero();
                         continue;
                     };
-                    *row = simd.load(&LaneArray::from_fn(
-                        #[inline(always)]
-                        |lane| word(self.part.input(&records[lane], first), 0),
-                    ));
+                    let mut words = simd.zero().words();
+                    if let Some(strides) = self.part.strides(records) {
+                        let input = self.part.input_and_beyond(&records[0], first);
+                        for (at, word) in words.as_mut().iter_mut().enumerate() {
+                            *word = word_at(input, at * strides.input as usize);
+                        }
+                    } else {
+                        for (word, record) in words.as_mut().iter_mut().zip(records) {
+                            *word = word_at(self.part.input(record, first), 0);
+                        }
+                    }
+                    *row = simd.load(&words);
                 }
             },
         );
@@ -222,6 +224,17 @@ impl<'a, 'p, V: Vector> DesGroup<'a, 'p, V> {
                 for (at, row) in rows.iter().enumerate() {
                     let Some(records) = self.row(at).map(AsRef::as_ref) else { return };
                     let words = row.words();
+                    if let Some(strides) = self.part.strides(records) {
+                        let output = out.output.get_mut(records[0].output as usize + first..);
+                        let mut rest = output.unwrap_or_default();
+                        for word in words.as_ref() {
+                            if let Some(block) = rest.first_chunk_mut() {
+                                *block = word.to_le_bytes();
+                            }
+                            rest = rest.get_mut(strides.output as usize..).unwrap_or_default();
+                        }
+                        continue;
+                    }
                     for (word, record) in words.as_ref().iter().zip(records) {
                         let output = self.part.output_bytes(record, first, out);
                         if let Some(block) = output.first_chunk_mut() {
@@ -354,20 +367,25 @@ fn fetch_later<V: Vector>(bytes: &[u8], start: u32, stride: u32, first: usize) {
     }
 }
 
-/// Loads eight bytes from each offset.
+/// Loads eight bytes of each record of a row, from the offset that `start` returns.
 #[inline(always)]
-fn words<S: Simd>(simd: S, bytes: &[u8], starts: LaneValues<S::V, u32>) -> S::V {
-    let words = LaneArray::from_fn(
-        #[inline(always)]
-        |lane| word(bytes, starts.as_ref()[lane]),
-    );
+fn words<S: Simd>(
+    simd: S,
+    bytes: &[u8],
+    records: &[RecordRef],
+    mut start: impl FnMut(RecordRef) -> u32,
+) -> S::V {
+    // Not `from_fn`, which the compiler leaves as a call for each row.
+    let mut words = simd.zero().words();
+    for (slot, record) in words.as_mut().iter_mut().zip(records) {
+        *slot = word_at(bytes, start(*record) as usize);
+    }
     simd.load(&words)
 }
 
 /// Returns the eight bytes from `start` on, or zero past the end.
 #[inline(always)]
-fn word(bytes: &[u8], start: u32) -> u64 {
-    let start = start as usize;
+fn word_at(bytes: &[u8], start: usize) -> u64 {
     let bytes = bytes.get(start..start + BLOCK).and_then(<[u8]>::first_chunk);
     bytes.map_or(0, |bytes| u64::from_le_bytes(*bytes))
 }
