@@ -7,11 +7,13 @@
 //! |---|---|
 //! | this one | shapes, and the loop over records |
 //! | `mode` | the chaining values before and after the messages of a shape |
+//! | `padding` | the block of padding that messages of one length share |
 //! | `source` | the blocks of a message that are left, and its padding |
 //! | `sha1`, `sha256` | the rounds of several messages |
 
 mod messages;
 mod mode;
+mod padding;
 mod sha1;
 mod sha256;
 mod source;
@@ -30,6 +32,8 @@ use crate::records::{self, RecordKernel, RecordPart, RecordRef, StepRule};
 use crate::simd::{KeptWords, ShaSimd};
 pub(crate) use messages::advance;
 use mode::{HmacStreams, PartStreams, StreamMode, WholeStreams};
+pub(crate) use padding::MessageSchedule;
+use padding::SharedPadding;
 use source::MessageSource;
 
 /// A block of either function.
@@ -56,6 +60,17 @@ pub(crate) trait StreamHash: MerkleDamgard + HmacHash<Lanes = Self> {
         states: &mut [StreamState; N],
         kept: &mut [KeptWords; N],
         blocks: [&[Block]; N],
+    );
+
+    /// Returns the message schedule of a public block.
+    fn schedule(block: &Block) -> MessageSchedule;
+
+    /// Hashes the block of a schedule, which is the same for all messages.
+    fn compress_scheduled<S: ShaSimd, const N: usize>(
+        simd: S,
+        states: &mut [StreamState; N],
+        kept: &mut [KeptWords; N],
+        schedule: &MessageSchedule,
     );
 }
 
@@ -185,7 +200,8 @@ impl<S: ShaSimd> StreamBatch<'_, S> {
         out: &mut Outcomes,
     ) -> Result<(), EngineFault> {
         let Self { simd, shape, parts } = self;
-        records::run(&mut StreamRun { simd, shape, mode, result_len, hash: PhantomData::<H> }, parts, out)
+        let mut run = StreamRun { simd, shape, mode, result_len, padding: None, hash: PhantomData::<H> };
+        records::run(&mut run, parts, out)
     }
 }
 
@@ -196,6 +212,8 @@ struct StreamRun<S, H, K> {
     mode: K,
     /// The bytes of a result.
     result_len: usize,
+    /// The padding of every message of the part, if it is a block of its own.
+    padding: Option<SharedPadding>,
     hash: PhantomData<H>,
 }
 
@@ -207,6 +225,15 @@ impl<S: ShaSimd, H: StreamHash, K: StreamMode<H>> RecordKernel for StreamRun<S, 
     /// A stream takes the next record as soon as its own is finished, so the order of lengths does not matter.
     fn steps(&self) -> StepRule {
         StepRule::EVEN
+    }
+
+    fn prefetches(&self) -> bool {
+        true
+    }
+
+    fn begin(&mut self, part: &RecordPart<'_>) {
+        let padding = |len| SharedPadding::new::<H>(K::ENDING, len, part.len());
+        self.padding = part.equal_len().and_then(padding);
     }
 
     fn compute(&mut self, part: &RecordPart<'_>, records: &[RecordRef], out: &mut OutcomeWriter<'_>) {
@@ -267,7 +294,11 @@ impl<'a, S: ShaSimd, H: StreamHash, K: StreamMode<H>> Waiting<'_, 'a, S, H, K> {
         self.records = others;
         stream.record = *record;
         stream.is_inner = K::INNER_LEN.is_some();
-        stream.source.start::<H>(self.part.input(record, 0), K::ENDING);
+        let message = self.part.input(record, 0);
+        match &self.run.padding {
+            Some(padding) => stream.source.start_whole(message, &padding.block),
+            None => stream.source.start::<H>(message, K::ENDING),
+        }
         self.run.mode.start(self.part, *record, state, &mut stream.outer);
         true
     }
@@ -286,12 +317,13 @@ impl<'a, H: StreamHash> Streams<'a, H> {
         }
         loop {
             self.replace_ended(&mut waiting, out);
+            let padding = waiting.run.padding.as_ref();
             match self.count {
                 0 => return,
-                1 => self.step::<S, 1>(simd),
-                2 => self.step::<S, 2>(simd),
-                3 => self.step::<S, 3>(simd),
-                _ => self.step::<S, MAX_STREAMS>(simd),
+                1 => self.step::<S, 1>(simd, padding),
+                2 => self.step::<S, 2>(simd, padding),
+                3 => self.step::<S, 3>(simd, padding),
+                _ => self.step::<S, MAX_STREAMS>(simd, padding),
             }
         }
     }
@@ -324,7 +356,8 @@ impl<'a, H: StreamHash> Streams<'a, H> {
     }
 
     /// Hashes blocks of the first `N` streams until one of them has none left, or continues with its padding.
-    fn step<S: ShaSimd, const N: usize>(&mut self, simd: S) {
+    /// `padding` is the one that all messages share.
+    fn step<S: ShaSimd, const N: usize>(&mut self, simd: S, padding: Option<&SharedPadding>) {
         let (Some(states), Some(kept), Some(streams)) = (
             self.states.first_chunk_mut::<N>(),
             self.kept.first_chunk_mut::<N>(),
@@ -332,6 +365,16 @@ impl<'a, H: StreamHash> Streams<'a, H> {
         ) else {
             return;
         };
+        if let Some(padding) = padding
+            && streams.iter().all(|stream| stream.source.is_at_shared_padding())
+        {
+            simd.call(
+                #[inline(always)]
+                || H::compress_scheduled(simd, states, kept, &padding.schedule),
+            );
+            streams.iter_mut().for_each(|stream| stream.source.advance(1));
+            return;
+        }
         let left = streams.each_ref().map(|stream| stream.source.left());
         let count = left.iter().map(|blocks| blocks.len()).min().unwrap_or_default();
         let blocks = left.map(|blocks| &blocks[..count]);

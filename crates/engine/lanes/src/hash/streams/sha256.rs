@@ -1,11 +1,15 @@
 //! SHA-256 of several messages in turn. FIPS 180-4 6.2.2.
 
+use super::padding::{MessageSchedule, expanded};
 use super::{Block, StreamHash, StreamState, blocks_at};
 use crate::hash::sha256::LaneSha256;
 use crate::hash::sha256_constants::ROUND;
 use crate::simd::{KeptWords, RoundConstants, ShaSimd};
 
 static CONSTANTS: RoundConstants = RoundConstants::new(&ROUND);
+
+/// The constants of rounds whose message words include them.
+static NO_CONSTANTS: RoundConstants = RoundConstants::new(&[0; 64]);
 
 impl StreamHash for LaneSha256 {
     const STREAMS: usize = 4;
@@ -35,6 +39,45 @@ impl StreamHash for LaneSha256 {
                 let before = state.load(simd);
                 state.store(simd, [simd.add32(before[0], abef), simd.add32(before[1], cdgh)]);
             }
+        }
+    }
+
+    /// Returns the words of the message schedule with the round constants added.
+    fn schedule(block: &Block) -> MessageSchedule {
+        let words: [u32; 64] = expanded(block, |words| {
+            let at = words.len();
+            let (early, late) = (words[at - 15], words[at - 2]);
+            let sigma0 = early.rotate_right(7) ^ early.rotate_right(18) ^ early >> 3;
+            let sigma1 = late.rotate_right(17) ^ late.rotate_right(19) ^ late >> 10;
+            words[at - 16].wrapping_add(sigma0).wrapping_add(words[at - 7]).wrapping_add(sigma1)
+        });
+        let fours = words.as_chunks::<4>().0.iter().zip(ROUND.as_chunks::<4>().0);
+        MessageSchedule::from_fours(
+            fours.map(|(words, constants)| std::array::from_fn(|at| words[at].wrapping_add(constants[at]))),
+        )
+    }
+
+    #[inline(always)]
+    fn compress_scheduled<S: ShaSimd, const N: usize>(
+        simd: S,
+        states: &mut [StreamState; N],
+        kept: &mut [KeptWords; N],
+        schedule: &MessageSchedule,
+    ) {
+        let mut variables = states.each_ref().map(
+            #[inline(always)]
+            |state| state.load(simd),
+        );
+        for words in &schedule.0[..16] {
+            let words = simd.load_words(words);
+            for (variables, kept) in variables.iter_mut().zip(&mut *kept) {
+                // The last group of rounds is the one that extends no schedule.
+                simd.sha256_four_rounds::<15>(variables, words, &NO_CONSTANTS, kept);
+            }
+        }
+        for (state, [abef, cdgh]) in states.iter_mut().zip(variables) {
+            let before = state.load(simd);
+            state.store(simd, [simd.add32(before[0], abef), simd.add32(before[1], cdgh)]);
         }
     }
 }

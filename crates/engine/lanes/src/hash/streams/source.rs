@@ -12,6 +12,8 @@ pub(super) struct MessageSource<'a> {
     tail: [Block; TAIL],
     /// The first block of `tail` that is left.
     first: usize,
+    /// True if the last block of `tail` is padding alone, which all messages of the run share.
+    has_shared_padding: bool,
 }
 
 /// The most blocks of an end with its padding.
@@ -21,20 +23,28 @@ const TAIL: usize = 2;
 const TAIL_BYTES: usize = TAIL * BLOCK;
 
 /// The bit that ends a message. FIPS 180-4 5.1.1.
-const MARK: u8 = 0x80;
+pub(super) const MARK: u8 = 0x80;
 
 impl Default for MessageSource<'_> {
     fn default() -> Self {
-        Self { whole: &[], tail: [[0; BLOCK]; TAIL], first: TAIL }
+        Self { whole: &[], tail: [[0; BLOCK]; TAIL], first: TAIL, has_shared_padding: false }
     }
 }
 
 impl<'a> MessageSource<'a> {
+    /// Begins a message of whole blocks that end with `padding`.
+    #[inline(always)]
+    pub(super) fn start_whole(&mut self, message: &'a [u8], padding: &Block) {
+        self.whole = message.as_chunks().0;
+        self.tail[TAIL - 1] = *padding;
+        (self.first, self.has_shared_padding) = (TAIL - 1, true);
+    }
+
     /// Begins a message.
     #[inline(always)]
     pub(super) fn start<H: StreamHash>(&mut self, message: &'a [u8], ending: MessageEnding) {
         let (whole, rest) = message.as_chunks();
-        self.whole = whole;
+        (self.whole, self.has_shared_padding) = (whole, false);
         // Not below 0: an end that is not whole takes one or two blocks with its padding.
         self.first = TAIL + whole.len() - ending.blocks::<H>(message.len());
         if self.first == TAIL {
@@ -57,7 +67,7 @@ impl<'a> MessageSource<'a> {
         tail[..digest.len()].copy_from_slice(digest);
         tail[digest.len()] = MARK;
         self.set_bits(8 * (BLOCK + digest.len()) as u64);
-        self.first = TAIL - 1;
+        (self.first, self.has_shared_padding) = (TAIL - 1, false);
     }
 
     /// Writes the length of the message in bits, which ends the padding.
@@ -70,6 +80,12 @@ impl<'a> MessageSource<'a> {
     #[inline(always)]
     pub(super) fn has_ended(&self) -> bool {
         self.whole.is_empty() && self.first == TAIL
+    }
+
+    /// Returns true if only the padding is left that all messages of the run share.
+    #[inline(always)]
+    pub(super) fn is_at_shared_padding(&self) -> bool {
+        self.whole.is_empty() && self.has_shared_padding && self.first != TAIL
     }
 
     /// Returns the next blocks: all whole ones of the message, or those of its end. Empty if the message has ended.

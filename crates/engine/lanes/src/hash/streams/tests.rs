@@ -36,7 +36,29 @@ fn compare<S: ShaSimd, H: StreamHash, const N: usize>(simd: S) {
     }
 }
 
+/// Hashes one block, which `N` messages share, from chaining values of their own.
+fn compare_scheduled<S: ShaSimd, H: StreamHash, const N: usize>(simd: S) {
+    let mut expected: [ChainBytes; N] = std::array::from_fn(|seed| {
+        let mut value = H::initial();
+        H::compress_alone(&mut value, &[seed as u8; 64]);
+        value
+    });
+    let mut states = expected.map(|value| StreamState::new::<H>(value.first_chunk().unwrap()));
+    let [block] = message(N, 1)[..] else { panic!("one block") };
+    let schedule = H::schedule(&block);
+    simd.call(|| H::compress_scheduled(simd, &mut states, &mut [KeptWords::default(); N], &schedule));
+    for (value, state) in expected.iter_mut().zip(&states) {
+        H::compress_alone(value, &block);
+        assert_eq!(state.bytes::<H>(), value[..CHAIN_BYTES / 2], "a block of {N} messages");
+    }
+}
+
 fn compare_all<S: ShaSimd>(simd: S) {
+    compare_scheduled::<S, LaneSha1, 1>(simd);
+    compare_scheduled::<S, LaneSha1, MAX_STREAMS>(simd);
+    compare_scheduled::<S, LaneSha256, 1>(simd);
+    compare_scheduled::<S, LaneSha256, 3>(simd);
+    compare_scheduled::<S, LaneSha256, MAX_STREAMS>(simd);
     compare::<S, LaneSha1, 1>(simd);
     compare::<S, LaneSha1, 2>(simd);
     compare::<S, LaneSha1, 3>(simd);
