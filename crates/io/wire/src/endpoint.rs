@@ -100,6 +100,21 @@ impl Endpoint {
         Self::Unix { path: path.into(), users: ServerUsers::default() }
     }
 
+    /// Connects to a server for the single calls of [`proto::cryptoserver_client`](crate::proto::cryptoserver_client).
+    /// The channel never connects again. Needs a tokio runtime.
+    ///
+    /// # Errors
+    /// The server cannot be reached, or the endpoint is a UNIX socket, which has no single calls.
+    pub async fn connect(&self) -> Result<Channel, ConnectError> {
+        match self {
+            Self::Grpc { url, credentials } => Self::channel(url, credentials.as_ref(), None).await,
+            Self::Unix { path, .. } => {
+                let reason = "single calls need gRPC, and this is a UNIX socket".to_owned();
+                Err(ConnectError::Unreachable { address: path.display().to_string(), reason })
+            }
+        }
+    }
+
     pub(crate) async fn channel(
         url: &str,
         credentials: Option<&Credentials>,

@@ -16,6 +16,9 @@ use crate::call::ServerArgs;
                   Each combination of --op, --by, --keys-at, --clients, --in-flight and --batch is a row. Keys come with each \
                   client's stream unless --keys-at says otherwise, so any server will do that lets clients bring keys; \"null\" \
                   asks for the server's null key (engines.null_key), which shows what the service costs without cryptography.\n\
+                  \"encrypt-call\" makes calls of gRPC that encrypt --batch values under the resident key aes128, and \"empty-call\" \
+                  calls of the same connection to the health service, which compute nothing; \"of empty call\" is the CPU time of \
+                  a call divided by that of an empty one in the same turn: the median of all turns, the least and the most.\n\
                   The server's CPU time per operation is what it says of itself, all its threads together.")]
 pub(crate) struct LoadCommand {
     #[command(flatten)]

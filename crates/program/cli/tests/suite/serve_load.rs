@@ -210,6 +210,42 @@ fn several_servers_are_compared_and_sign_together() {
 }
 
 #[test]
+fn load_compares_calls_with_empty_calls() {
+    let output = oarlock(&[
+        "--json",
+        "load",
+        "--spawn",
+        "--op",
+        "empty-call,encrypt-call",
+        "--by",
+        "tls,plaintext,unix,local",
+        "--clients",
+        "2",
+        "--in-flight",
+        "4",
+        "--batch",
+        "1,3",
+        "--turns",
+        "2",
+        "--seconds",
+        "0.05",
+    ]);
+    let rows: Vec<Value> = serde_json::from_str(&text(&output)).unwrap();
+    let names: Vec<_> = rows.iter().map(|row| (row["name"].as_str().unwrap(), &row["batch"])).collect();
+    assert_eq!(names.len(), 6, "{names:?}");
+    for row in &rows {
+        assert_eq!(row["errors"], 0, "{row}");
+        assert!(row["server_cpu_us_per_op"].as_f64().unwrap() > 0.0, "{row}");
+        let is_empty = row["name"].as_str().unwrap().starts_with("empty-call");
+        assert_eq!(row["of_empty_call"].is_null(), is_empty, "{row}");
+    }
+    let streams = command(&["load", "--spawn", "--mix", "--op", "empty-call,null"]).output().unwrap();
+    assert!(code(&streams) == 2 && stderr(&streams).contains("--mix"), "{}", stderr(&streams));
+    let socket = command(&["load", "--spawn", "--op", "encrypt-call", "--by", "unix"]).output().unwrap();
+    assert!(code(&socket) == 2 && stderr(&socket).contains("tls and plaintext"), "{}", stderr(&socket));
+}
+
+#[test]
 fn load_measures_keys_of_streams_batches_and_servers() {
     let output = oarlock(&[
         "--json",

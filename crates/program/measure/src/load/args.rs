@@ -16,7 +16,7 @@ pub struct LoadArgs {
     /// Start a server on a core of its own, and stop it at the end
     #[arg(long, conflicts_with = "server")]
     pub spawn: bool,
-    /// Operations by their names in `oarlock speed`, or null, separated by commas
+    /// Operations by their names in `oarlock speed`, null, encrypt-call or empty-call, separated by commas
     #[arg(
         long,
         visible_alias = "ops",
@@ -111,6 +111,10 @@ pub(crate) struct LoadPlan {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LoadOp {
     Null,
+    /// A single call to the health service, which has the same HTTP/2, authentication and limits, and no work.
+    EmptyCall,
+    /// A single call that encrypts a batch of values.
+    EncryptCall,
     Real(NamedOperation),
 }
 
@@ -133,18 +137,38 @@ impl LoadArgs {
             LoadedServer::At(endpoint) => vec![LoadTransport::from_endpoint(endpoint)],
         };
         let parse = |op: &String| {
-            if op == "null" { Ok(LoadOp::Null) } else { Ok::<_, LoadError>(LoadOp::Real(op.parse()?)) }
+            Ok::<_, LoadError>(match op.as_str() {
+                "null" => LoadOp::Null,
+                "empty-call" => LoadOp::EmptyCall,
+                "encrypt-call" => LoadOp::EncryptCall,
+                op => LoadOp::Real(op.parse()?),
+            })
         };
         let ops = self.op.iter().map(parse).collect::<Result<Vec<_>, _>>()?;
+        if self.mix && ops.iter().any(|op| op.is_call()) {
+            return Err(LoadError::Usage("--mix: expected operations of streams, found a single call"));
+        }
         let rows = if self.mix { vec![ops] } else { ops.into_iter().map(|op| vec![op]).collect() };
         let mut plans = Vec::new();
         for ops in rows {
             // In this process there is neither a null operation nor a mix: it is the server that they measure.
-            let has_local = ops.len() == 1 && ops != [LoadOp::Null];
-            let ways = ways.iter().copied().filter(|way| has_local || *way != LoadTransport::Local);
+            let has_local = matches!(ops[..], [LoadOp::Real(_)]);
+            let is_call = ops.iter().any(|op| op.is_call());
+            let ways = ways.iter().copied().filter(|way| match way {
+                LoadTransport::Tls | LoadTransport::Plaintext => true,
+                LoadTransport::Ring | LoadTransport::Unix => !is_call,
+                LoadTransport::Local => has_local,
+            });
             for way in ways {
-                plans.extend(self.homes(way).iter().flat_map(|home| self.loads(&ops, way, *home)));
+                // The keys of calls are resident.
+                let homes = if is_call { &[LoadKeyHome::Stream] } else { self.homes(way) };
+                plans.extend(homes.iter().flat_map(|home| self.loads(&ops, way, *home)));
             }
+        }
+        if plans.is_empty() {
+            return Err(LoadError::Usage(
+                "--by: expected a transport that --op has; single calls have tls and plaintext",
+            ));
         }
         Ok(plans)
     }
@@ -165,11 +189,13 @@ impl LoadArgs {
     /// Returns every combination of clients, batches in flight and batch sizes.
     fn loads(&self, ops: &[LoadOp], way: LoadTransport, home: LoadKeyHome) -> Vec<LoadPlan> {
         let keys = self.keys.map(|keys| keys as usize);
+        // An empty call has no values.
+        let batches = if ops == [LoadOp::EmptyCall] { &[1][..] } else { &self.batch };
         let mut plans = Vec::new();
         for &clients in &self.clients {
             let rate = self.rate.map(|rate| rate / f64::from(clients));
             for &in_flight in &self.in_flight {
-                for &batch in &self.batch {
+                for &batch in batches {
                     let (clients, in_flight, batch) = (clients as usize, in_flight as usize, batch as usize);
                     plans.push(LoadPlan {
                         ops: ops.to_vec(),
@@ -197,11 +223,25 @@ impl LoadArgs {
     }
 }
 
+impl LoadOp {
+    /// True if each batch is a call of its own, without a stream.
+    pub(super) fn is_call(self) -> bool {
+        matches!(self, Self::EmptyCall | Self::EncryptCall)
+    }
+}
+
 impl LoadPlan {
+    /// True if each batch is a call of its own, without a stream.
+    pub(super) fn has_calls(&self) -> bool {
+        self.ops.iter().any(|op| op.is_call())
+    }
+
     /// Returns the name of the row.
     pub(super) fn name(&self) -> String {
         let op = match &*self.ops {
             [LoadOp::Null] => "null".to_owned(),
+            [LoadOp::EmptyCall] => "empty-call".to_owned(),
+            [LoadOp::EncryptCall] => "encrypt-call".to_owned(),
             [LoadOp::Real(op)] => op.to_string(),
             _ => "mix".to_owned(),
         };

@@ -9,15 +9,18 @@ use cpu_time::ProcessTime;
 use futures_util::future::try_join_all;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use oarlock_terminal::GlobalOptions;
+use oarlock_wire::proto::cryptoserver_client::CryptoserverClient;
 use oarlock_wire::proto::{self, Code, request, response};
 use oarlock_wire::{Endpoint, LinkError, LinkTransport, ServerLink};
 use tokio::sync::Notify;
 use tokio::time::{sleep, sleep_until, timeout_at};
+use tonic::transport::Channel;
+use tonic_health::pb::health_client::HealthClient;
 
 use super::LoadError;
 use super::args::{LoadArgs, LoadKeyHome, LoadOp, LoadPlan, LoadTransport};
 use super::report::LoadRow;
-use super::work::LoadWork;
+use super::work::{LoadAnswer, LoadRequest, LoadWork};
 use crate::random::SplitMix64;
 use crate::statistics::LatencyHistogram;
 
@@ -145,7 +148,7 @@ const GROWTH: f64 = 0.03;
 
 /// Lets all clients work until the rate no longer grows. Servers build tables for recurring keys while they verify, so
 /// how long that takes depends on keys and machine and not on the length of the measurement.
-async fn warm_up(plan: &LoadPlan, links: &[(&LoadWork, ServerLink)]) {
+async fn warm_up(plan: &LoadPlan, links: &[(&LoadWork, LoadLink)]) {
     let mut growth = RateGrowth::default();
     let end = Instant::now() + MAX_WARM_UP;
     while !growth.has_ended() && Instant::now() < end {
@@ -185,9 +188,20 @@ impl RateGrowth {
     }
 }
 
+/// The connection of one client.
+enum LoadLink {
+    /// A stream of requests.
+    Stream(ServerLink),
+    /// Single calls.
+    Calls(Channel),
+}
+
 /// Opens a stream and its keys. The server finds keys in its directory only when it looks again, so these are asked
 /// for until then.
-async fn open(plan: &LoadPlan, endpoint: &Endpoint, work: &LoadWork) -> Result<ServerLink, LoadError> {
+async fn open(plan: &LoadPlan, endpoint: &Endpoint, work: &LoadWork) -> Result<LoadLink, LoadError> {
+    if plan.has_calls() {
+        return Ok(LoadLink::Calls(endpoint.connect().await?));
+    }
     let link = connect(plan.way, endpoint).await?;
     let end = Instant::now() + PATIENCE;
     loop {
@@ -199,7 +213,7 @@ async fn open(plan: &LoadPlan, endpoint: &Endpoint, work: &LoadWork) -> Result<S
             {
                 sleep(LOOK_AGAIN).await;
             }
-            opened => return Ok(opened.map(|()| link)?),
+            opened => return Ok(opened.map(|()| LoadLink::Stream(link))?),
         }
     }
 }
@@ -226,19 +240,18 @@ async fn usage(link: &ServerLink) -> Result<proto::Usage, LoadError> {
     }
 }
 
-type PendingCall<'c> = Pin<Box<dyn Future<Output = (Instant, Result<response::Body, String>)> + 'c>>;
+type PendingCall<'c> = Pin<Box<dyn Future<Output = (Instant, Result<LoadAnswer, String>)> + 'c>>;
 
 /// Runs one client until the end. It keeps its number of batches in flight, or sends them at random times.
 async fn client(
     plan: &LoadPlan,
     work: &LoadWork,
-    link: &ServerLink,
+    link: &LoadLink,
     span: &CountedSpan,
     seed: u64,
 ) -> ClientResults {
-    let ask = |due: Instant| -> PendingCall<'_> {
-        Box::pin(async move { (due, answer(plan, work, link).await.map_err(|error| error.to_string())) })
-    };
+    let ask =
+        |due: Instant| -> PendingCall<'_> { Box::pin(async move { (due, answer(plan, work, link).await) }) };
     let mut seen = ClientResults::default();
     let mut under_way: FuturesUnordered<PendingCall<'_>> = FuturesUnordered::new();
     let mut arrivals = plan.rate.map(|rate| Arrivals::new(rate / work.operations as f64, seed));
@@ -280,16 +293,41 @@ async fn client(
     }
 }
 
-/// Sends one batch, with its keys if they come and go with it. A server begins requests in the order of their arrival.
-async fn answer(plan: &LoadPlan, work: &LoadWork, link: &ServerLink) -> Result<response::Body, LinkError> {
-    if plan.home != LoadKeyHome::Batch {
-        return link.call(work.request.clone()).await;
+/// Sends one batch.
+async fn answer(plan: &LoadPlan, work: &LoadWork, link: &LoadLink) -> Result<LoadAnswer, String> {
+    match (&work.request, link) {
+        (LoadRequest::Stream(request), LoadLink::Stream(link)) => {
+            let answered = match plan.home {
+                LoadKeyHome::Batch => answer_with_keys(work, request, link).await,
+                _ => link.call(request::Body::clone(request)).await,
+            };
+            answered.map(LoadAnswer::Stream).map_err(|error| error.to_string())
+        }
+        (LoadRequest::Empty(request), LoadLink::Calls(channel)) => {
+            let answered = HealthClient::new(channel.clone()).check(request.clone()).await;
+            answered.map(|answer| LoadAnswer::Empty(answer.into_inner())).map_err(|status| status.to_string())
+        }
+        (LoadRequest::Encrypt(request), LoadLink::Calls(channel)) => {
+            let answered = CryptoserverClient::new(channel.clone()).encrypt(request.clone()).await;
+            let answered = answered.map(|answer| LoadAnswer::Encrypted(answer.into_inner()));
+            answered.map_err(|status| status.to_string())
+        }
+        // unreachable because `open` chooses the link by the plan, as the work is
+        _ => Err("the connection does not fit the operation".to_owned()),
     }
+}
+
+/// Sends one batch and its keys, which come and go with it. A server begins requests in the order of their arrival.
+async fn answer_with_keys(
+    work: &LoadWork,
+    request: &request::Body,
+    link: &ServerLink,
+) -> Result<response::Body, LinkError> {
     let close = (0_u32..)
         .zip(&work.keys)
         .map(|(handle, _)| link.call(request::Body::CloseKey(proto::CloseKey { handle })));
     let (opened, answer, closed) =
-        tokio::join!(open_keys(link, work), link.call(work.request.clone()), try_join_all(close));
+        tokio::join!(open_keys(link, work), link.call(request.clone()), try_join_all(close));
     opened?;
     closed?;
     answer
@@ -333,7 +371,7 @@ impl Arrivals {
 }
 
 impl ClientResults {
-    fn take(&mut self, work: &LoadWork, answer: Result<response::Body, String>, taken: Duration) {
+    fn take(&mut self, work: &LoadWork, answer: Result<LoadAnswer, String>, taken: Duration) {
         match answer {
             Err(error) => self.fail(work.operations as u64, error),
             Ok(body) => {

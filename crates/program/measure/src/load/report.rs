@@ -28,6 +28,9 @@ pub(super) struct LoadRow {
     pub(super) p99_us: Option<f64>,
     /// The CPU time per operation of the same work in this process, as a share of the server's.
     pub(super) of_local: Option<f64>,
+    /// The server's CPU time of a call as a multiple of that of an empty call in the same turn: the median of the
+    /// turns, the least and the most.
+    pub(super) of_empty_call: Option<[f64; 3]>,
     pub(super) errors: u64,
     #[serde(skip)]
     pub(super) first_error: String,
@@ -73,7 +76,18 @@ pub(super) fn to_text(rows: &[LoadRow], in_colour: bool) -> String {
 fn table(rows: &[LoadRow]) -> TextTable {
     let mut table = TextTable::with_columns(
         ["work"],
-        ["load", "ops/s", "CPU/op", "client/op", "of local", "bytes/op", "p50", "p99", "errors"],
+        [
+            "load",
+            "ops/s",
+            "CPU/op",
+            "client/op",
+            "of local",
+            "of empty call",
+            "bytes/op",
+            "p50",
+            "p99",
+            "errors",
+        ],
     )
     .with_max_columns(NAMES_COLUMNS);
     for row in rows {
@@ -84,6 +98,9 @@ fn table(rows: &[LoadRow]) -> TextTable {
             TableCell::optional(row.server_cpu_us_per_op, |us| format!("{us:.2} µs")),
             TableCell::optional(row.client_cpu_us_per_op, |us| format!("{us:.2} µs")),
             TableCell::optional(row.of_local, |ratio| format!("{ratio:.3}")),
+            TableCell::optional(row.of_empty_call, |[median, least, most]| {
+                format!("{median:.3} ({least:.2}-{most:.2})")
+            }),
             TableCell::optional(row.wire_bytes_per_op, |bytes| format!("{bytes:.0}")),
             TableCell::optional(row.p50_us, time),
             TableCell::optional(row.p99_us, time),

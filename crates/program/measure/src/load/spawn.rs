@@ -149,7 +149,7 @@ fn config(global: &GlobalOptions, engines: Option<&str>) -> String {
          [limits]\nmax_connections = 100000\nmax_connections_per_client = 100000\nmax_in_flight = 4096\nmay_bring_keys = true\n\
          max_brought_keys_per_second = 1000000000\nmax_brought_rsa_bits = 16384\nmax_queued_seconds_per_client = 86400\n\
          max_bytes_per_client = 8589934592\nmax_bytes = 8589934592\n\n\
-         [keys]\ndirectory = \"keys\"\n\n\
+         [keys]\ndirectory = \"keys\"\nrecords = \"records.keys\"\n\n\
          [engines]\nnull_key = true\n{engines}\n\
          [[grant]]\nkeys = [\"*\"]\nclients = [\"*\"]\n"
     )

@@ -1,6 +1,6 @@
 //! Medians of rows over turns. A machine's speed changes between turns, so only results of the same turn are compared.
 
-use super::args::{LoadPlan, LoadTransport};
+use super::args::{LoadOp, LoadPlan, LoadTransport};
 use super::report::LoadRow;
 use crate::statistics::{median, median_by};
 
@@ -12,6 +12,7 @@ pub(super) fn middles(plans: &[LoadPlan], turns: &[Vec<LoadRow>]) -> Vec<LoadRow
 fn middle(plans: &[LoadPlan], turns: &[Vec<LoadRow>], index: usize) -> LoadRow {
     let rows: Vec<&LoadRow> = turns.iter().map(|rows| &rows[index]).collect();
     let of_local = local_twin(plans, index).and_then(|local| ratio(turns, local, index));
+    let of_empty_call = empty_twin(plans, index).and_then(|empty| call_ratio(plans, turns, empty, index));
     let errors = rows.iter().map(|row| row.errors).sum();
     let first_error = rows.iter().map(|row| row.first_error.as_str()).find(|error| !error.is_empty());
     let first_error = first_error.unwrap_or_default().to_owned();
@@ -19,7 +20,7 @@ fn middle(plans: &[LoadPlan], turns: &[Vec<LoadRow>], index: usize) -> LoadRow {
     let rss_end_kb = rows.last().and_then(|row| row.rss_end_kb);
     let cpu = |row: &LoadRow| row.server_cpu_us_per_op.unwrap_or_default();
     let middle = median_by(rows, |row| cpu(row)).cloned().unwrap_or_default();
-    LoadRow { of_local, errors, first_error, rss_start_kb, rss_end_kb, ..middle }
+    LoadRow { of_local, of_empty_call, errors, first_error, rss_start_kb, rss_end_kb, ..middle }
 }
 
 /// Returns the index of the plan that does the same work in this process.
@@ -28,6 +29,28 @@ fn local_twin(plans: &[LoadPlan], index: usize) -> Option<usize> {
     let work = |plan: &LoadPlan| (plan.ops.clone(), plan.batch, plan.keys);
     let twin = plans.iter().position(|other| other.way == LoadTransport::Local && work(other) == work(plan));
     twin.filter(|_| plan.way != LoadTransport::Local)
+}
+
+/// Returns the index of the plan that makes empty calls in the same way as this plan's calls.
+fn empty_twin(plans: &[LoadPlan], index: usize) -> Option<usize> {
+    let plan = &plans[index];
+    let load = |plan: &LoadPlan| (plan.way, plan.clients, plan.in_flight);
+    let is_twin = |other: &LoadPlan| other.ops == [LoadOp::EmptyCall] && load(other) == load(plan);
+    plans.iter().position(is_twin).filter(|_| plan.ops == [LoadOp::EncryptCall])
+}
+
+/// Returns the CPU time of a call of `index` divided by that of a call of `empty`: the median over turns, the least and
+/// the most.
+fn call_ratio(plans: &[LoadPlan], turns: &[Vec<LoadRow>], empty: usize, index: usize) -> Option<[f64; 3]> {
+    let of = |rows: &Vec<LoadRow>| {
+        let call_us = rows[index].server_cpu_us_per_op? * plans[index].batch as f64;
+        Some(call_us / rows[empty].server_cpu_us_per_op?)
+    };
+    let ratios: Vec<f64> = turns.iter().filter_map(of).collect();
+    let (least, most) = ratios
+        .iter()
+        .fold((f64::INFINITY, 0.0_f64), |(least, most), ratio| (least.min(*ratio), most.max(*ratio)));
+    Some([median(ratios)?, least, most])
 }
 
 /// Returns the median over turns of the CPU time of `local` divided by that of `index`.
@@ -40,7 +63,7 @@ fn ratio(turns: &[Vec<LoadRow>], local: usize, index: usize) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::load::args::{LoadKeyHome, LoadOp};
+    use crate::load::args::LoadKeyHome;
 
     fn plan(way: LoadTransport, batch: usize) -> LoadPlan {
         let (home, keys, rate) = (LoadKeyHome::Stream, None, None);
@@ -78,5 +101,23 @@ mod tests {
         assert_eq!((rows[0].errors, rows[0].first_error.as_str()), (2, "at 20"));
         assert_eq!((rows[0].rss_start_kb, rows[0].rss_end_kb), (Some(10), Some(12)));
         assert!(middles(&[], &turns).is_empty());
+    }
+
+    #[test]
+    fn calls_are_compared_with_empty_calls_of_the_same_turn_and_transport() {
+        let call = |op, way, batch| LoadPlan { ops: vec![op], ..plan(way, batch) };
+        let plans = [
+            call(LoadOp::EncryptCall, LoadTransport::Tls, 16),
+            call(LoadOp::EmptyCall, LoadTransport::Plaintext, 1),
+            call(LoadOp::EmptyCall, LoadTransport::Tls, 1),
+        ];
+        let turns = [
+            vec![row(2.0, 0), row(1.0, 0), row(20.0, 0)],
+            vec![row(4.0, 0), row(1.0, 0), row(32.0, 0)],
+            vec![row(3.0, 0), row(1.0, 0), row(40.0, 0)],
+        ];
+        let rows = middles(&plans, &turns);
+        assert_eq!(rows[0].of_empty_call, Some([1.6, 1.2, 2.0]));
+        assert_eq!((rows[1].of_empty_call, rows[2].of_empty_call), (None, None));
     }
 }

@@ -11,8 +11,10 @@ use oarlock::keys::export;
 use oarlock::{Accelerator, Input, Job, Key, Records};
 use oarlock::{Column, Direction, InputSource, KeySource, OutputSink, Shape, SigningScheme, Span};
 use oarlock_keytable::{Batch, BatchTask};
-use oarlock_wire::proto::{self, open_key, request, response};
+use oarlock_wire::proto::{self, EncryptRequest, EncryptResponse, open_key, request, response};
 use oarlock_wire::{Message, jobs, records};
+use tonic_health::pb::health_check_response::ServingStatus;
+use tonic_health::pb::{HealthCheckRequest, HealthCheckResponse};
 use zeroize::Zeroizing;
 
 use super::LoadError;
@@ -24,11 +26,28 @@ use crate::random::SplitMix64;
 pub(super) struct LoadWork {
     /// The keys, in the order of their handles.
     pub(super) keys: Vec<open_key::Source>,
-    pub(super) request: request::Body,
+    pub(super) request: LoadRequest,
     /// The answer that is right, if there is only one.
     expected: Option<Bytes>,
     pub(super) operations: usize,
     pub(super) local: LocalWork,
+}
+
+/// A batch as it is sent.
+pub(super) enum LoadRequest {
+    /// A request of a stream.
+    Stream(Box<request::Body>),
+    /// A single call without work.
+    Empty(HealthCheckRequest),
+    /// A single call that encrypts values.
+    Encrypt(EncryptRequest),
+}
+
+/// The answer to a batch.
+pub(super) enum LoadAnswer {
+    Stream(response::Body),
+    Empty(HealthCheckResponse),
+    Encrypted(EncryptResponse),
 }
 
 /// The same work for this process.
@@ -47,11 +66,28 @@ impl LoadWork {
     fn new(op: LoadOp, plan: &LoadPlan, accelerator: &Accelerator) -> Result<Self, LoadError> {
         match op {
             LoadOp::Null => Self::null(plan.batch),
+            LoadOp::EmptyCall => {
+                let service = CALL_SERVICE.to_owned();
+                Ok(Self::call(LoadRequest::Empty(HealthCheckRequest { service }), 1))
+            }
+            LoadOp::EncryptCall => {
+                let value = Bytes::from_static(&[7; CALL_VALUE_LEN]);
+                let request = EncryptRequest {
+                    key: CALL_KEY.to_owned(),
+                    plaintexts: vec![value; plan.batch],
+                    ..EncryptRequest::default()
+                };
+                Ok(Self::call(LoadRequest::Encrypt(request), plan.batch))
+            }
             LoadOp::Real(op) => match op.record() {
                 None => Self::jobs(op, plan, accelerator),
                 Some((shape, len)) => Self::records(shape, len, plan, accelerator),
             },
         }
+    }
+
+    fn call(request: LoadRequest, operations: usize) -> Self {
+        Self { keys: Vec::new(), request, expected: None, operations, local: LocalWork::Nothing }
     }
 
     fn null(count: usize) -> Result<Self, LoadError> {
@@ -61,7 +97,7 @@ impl LoadWork {
         let message = jobs::write(vec![(job, 0); count].into_iter())?;
         Ok(Self {
             keys: vec![open_key::Source::Resident("null".into())],
-            request: request::Body::Jobs(message),
+            request: LoadRequest::Stream(Box::new(request::Body::Jobs(message))),
             expected: Some(vec![0; 64 * count].into()),
             operations: count,
             local: LocalWork::Nothing,
@@ -76,7 +112,7 @@ impl LoadWork {
         let sources: Result<Vec<_>, LoadError> = work.keys.iter().map(source).collect();
         Ok(Self {
             keys: sources?,
-            request: request::Body::Jobs(message),
+            request: LoadRequest::Stream(Box::new(request::Body::Jobs(message))),
             expected: None,
             operations: plan.batch,
             local: LocalWork::Jobs(work),
@@ -127,7 +163,7 @@ impl LoadWork {
         };
         Ok(Self {
             keys: secrets.iter().map(source).collect(),
-            request: request::Body::Records(message),
+            request: LoadRequest::Stream(Box::new(request::Body::Records(message))),
             expected: Some(expected),
             operations: count,
             local: LocalWork::Records(shape, Box::new(records)),
@@ -154,14 +190,29 @@ impl LoadWork {
 
     /// Returns the length of the request in bytes, without framing.
     pub(super) fn request_bytes(&self) -> usize {
-        proto::Request { id: 1, body: Some(self.request.clone()) }.encoded_len()
+        match &self.request {
+            LoadRequest::Stream(body) => {
+                proto::Request { id: 1, body: Some(request::Body::clone(body)) }.encoded_len()
+            }
+            LoadRequest::Empty(request) => request.encoded_len(),
+            LoadRequest::Encrypt(request) => request.encoded_len(),
+        }
     }
 
     /// Returns the number of operations that got a wrong answer, and the reason of the first. None if all are right.
-    pub(super) fn judge(&self, answer: &response::Body) -> Option<(usize, String)> {
+    pub(super) fn judge(&self, answer: &LoadAnswer) -> Option<(usize, String)> {
         let (faults, codes, output) = match answer {
-            response::Body::Results(results) => (&results.faults, &results.codes, &results.outputs),
-            response::Body::RecordResults(results) => (&results.faults, &results.codes, &results.output),
+            LoadAnswer::Empty(health) => {
+                let is_serving = health.status == ServingStatus::Serving as i32;
+                return (!is_serving).then(|| (self.operations, "the server does not serve".into()));
+            }
+            LoadAnswer::Encrypted(answer) => return self.judge_values(answer),
+            LoadAnswer::Stream(response::Body::Results(results)) => {
+                (&results.faults, &results.codes, &results.outputs)
+            }
+            LoadAnswer::Stream(response::Body::RecordResults(results)) => {
+                (&results.faults, &results.codes, &results.output)
+            }
             _ => return Some((self.operations, "the answer belongs to another request".into())),
         };
         // Codes are left out of an answer if all operations are done.
@@ -177,7 +228,31 @@ impl LoadWork {
             _ => None,
         }
     }
+
+    /// Judges ciphertexts by their lengths: each has another IV, so that none is expected.
+    fn judge_values(&self, answer: &EncryptResponse) -> Option<(usize, String)> {
+        if let Some(fault) = answer.faults.first() {
+            return Some((answer.faults.len(), fault.message.clone()));
+        }
+        let len = CALL_IV_LEN + CALL_VALUE_LEN + CALL_TAG_LEN;
+        let right = answer.ciphertexts.iter().filter(|sealed| sealed.len() == len).count();
+        let wrong = self.operations.abs_diff(right);
+        (wrong > 0).then(|| (wrong, "a ciphertext is missing or has a wrong length".into()))
+    }
 }
+
+/// The service whose health an empty call asks for: a message almost as short as none.
+const CALL_SERVICE: &str = "oarlock.v1.Cryptoserver";
+
+/// The resident key of calls, a key of AES-128 that a server of `oarlock serve` makes for trials.
+const CALL_KEY: &str = "aes128";
+
+/// The bytes of a value of a call, as in [`NamedOperation`]'s short records.
+const CALL_VALUE_LEN: usize = 40;
+
+/// The bytes of the IV and the tag that AES-GCM adds.
+const CALL_IV_LEN: usize = 12;
+const CALL_TAG_LEN: usize = 16;
 
 /// Writes a file that only its owner may read: a server rejects other files.
 fn private_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
