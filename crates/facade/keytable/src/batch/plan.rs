@@ -1,13 +1,13 @@
 //! The plan of a batch: one of four ways to compute it, with the uses of its keys reserved.
 
-use oarlock_core::{Batch, BatchTask, Column, IvSource, JobError, Records, Shape};
+use oarlock_core::{Batch, BatchTask, Column, IvSource, JobError, KeySource, Records, Shape};
 
 use super::by_task::TaskGroup;
 use super::domain::are_large_enough;
 use super::flattened;
 use super::made_ivs::MadeIvs;
 use super::plain::common_rights;
-use super::reserve::BatchUses;
+use super::reserve::{BatchUses, reserve_one_key};
 use super::wave_plan::WavePlan;
 use crate::table::{IvUse, RightSet, TableSnapshot};
 
@@ -86,6 +86,9 @@ fn admit_keys(task: BatchTask, iv_from: IvSource, records: &Records<'_>, snapsho
 /// Reserves the uses of all keys, or none if a key has too few left.
 fn reserve(task: BatchTask, records: &Records<'_>, snapshot: &TableSnapshot) -> bool {
     let Records { len, key, second_key, .. } = records;
+    if let (Column::One(KeySource::Table(index)), false) = (key, task.has_second_key()) {
+        return reserve_one_key(*index, *len, task.is_gcm_seal(), snapshot);
+    }
     let (mut uses, is_seal) = (BatchUses::new(snapshot), task.is_gcm_seal());
     match key {
         Column::Each(sources) => sources.iter().for_each(|source| uses.add(*source, is_seal)),

@@ -75,6 +75,32 @@ impl BatchUses {
     }
 }
 
+/// Reserves the uses of one key by all records of a batch, or none. No list of all keys is made: a table may have many
+/// more of them than the batch has records.
+pub(super) fn reserve_one_key(
+    index: u32,
+    records: usize,
+    is_gcm_seal: bool,
+    snapshot: &TableSnapshot,
+) -> bool {
+    // A key outside the table is not counted.
+    let Some(uses) = snapshot.entry(index).map(KeyEntry::uses) else { return true };
+    let counts_seals = is_gcm_seal && snapshot.rights[index as usize].counts_gcm();
+    let wanted = records as u64;
+    let limits = [uses.records.as_ref(), counts_seals.then_some(&uses.gcm)];
+    let granted = limits.map(|limit| limit.map_or(wanted, |limit| limit.take(wanted)));
+    let is_whole = granted == [wanted; 2];
+    if !is_whole {
+        // Waves reserve again, and refuse only the records that are too many.
+        limits.into_iter().zip(granted).for_each(|(limit, uses)| {
+            if let Some(limit) = limit {
+                limit.give_back(uses);
+            }
+        });
+    }
+    is_whole
+}
+
 /// The number of uses of each key under one limit.
 struct UseTally {
     /// The uses by key.

@@ -189,6 +189,25 @@ fn gcm_with_random_ivs_stops_across_batches_for_every_iv() {
 }
 
 #[test]
+fn a_batch_of_one_key_counts_under_both_limits_or_under_none() {
+    let table = KeyTable::new();
+    let key = limited("key", &table, |policy| policy.max_uses(10).max_random_gcm(4));
+    let seal = BatchEntry::new(BatchTask::seal(AeadAlg::Aes128Gcm)).input(b"x").key(key);
+    let run_seals = |count: usize| {
+        let mut builder = BatchBuilder::new();
+        for _ in 0..count {
+            builder.add(seal.iv(EntryIv::Generated)).unwrap();
+        }
+        run(&table, &builder).statuses().to_vec()
+    };
+    let left = || (info(&table, key).uses_left, info(&table, key).random_gcm_left);
+    assert_eq!((run_seals(3), left()), (vec![Done; 3], (Some(7), 1)));
+    // Two seals lack randomness that is left: their records give back what they took of the other limit.
+    assert_eq!((run_seals(3), left()), (vec![Done, KeyUsedUp, KeyUsedUp], (Some(6), 0)));
+    assert_eq!((alone(&table, encrypt().key(key)).0, left()), (Done, (Some(5), 0)));
+}
+
+#[test]
 fn a_table_that_replaces_another_goes_on_counting() {
     let old = KeyTable::new();
     let bytes = |seed| secret(KeyType::Aes128, seed);
