@@ -1,6 +1,6 @@
 //! Tasks as messages.
 
-use std::fmt::Display;
+use std::fmt::{self, Display, Write};
 
 use oarlock::{AeadAlg, BlockCipher, CipherMode, DigestAlg, Direction, FpeAlg, MacAlg, Shape, WrapAlg};
 use oarlock_keytable::{BatchTask, KeyType, KeyWrap};
@@ -85,7 +85,7 @@ pub fn key_type(name: &str) -> Result<KeyType, WireError> {
 
 /// Returns the algorithm of a name that keeps formats.
 fn format(name: &str) -> Option<FpeAlg> {
-    FpeAlg::ALL.into_iter().find(|alg| alg.to_string() == name)
+    FpeAlg::ALL.into_iter().find(|alg| is_named(alg, name))
 }
 
 fn cipher(name: &str) -> Result<BlockCipher, WireError> {
@@ -99,9 +99,25 @@ fn key_wraps() -> Vec<KeyWrap> {
 }
 
 fn parse_name<T: Copy + Display>(what: &'static str, all: &[T], name: &str) -> Result<T, WireError> {
-    all.iter().find(|value| value.to_string() == name).copied().ok_or_else(|| {
+    all.iter().find(|value| is_named(value, name)).copied().ok_or_else(|| {
         let names: Vec<String> = all.iter().map(T::to_string).collect();
         // Names come from the client and go into logs.
         WireError::Name { what, name: name.chars().take(32).collect(), expected: names.join(", ") }
     })
+}
+
+/// True if a value is displayed as this name. Nothing is allocated: each batch names its tasks.
+fn is_named(value: &impl Display, name: &str) -> bool {
+    let mut rest = UnreadName(name);
+    write!(rest, "{value}").is_ok() && rest.0.is_empty()
+}
+
+/// The part of a name that a displayed value has not had yet.
+struct UnreadName<'n>(&'n str);
+
+impl Write for UnreadName<'_> {
+    fn write_str(&mut self, part: &str) -> fmt::Result {
+        self.0 = self.0.strip_prefix(part).ok_or(fmt::Error)?;
+        Ok(())
+    }
 }

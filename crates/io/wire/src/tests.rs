@@ -222,6 +222,18 @@ fn writes_and_reads_every_task() {
 }
 
 #[test]
+fn knows_names_as_a_whole_only() {
+    for key_type in KeyType::ALL {
+        let name = key_type.to_string();
+        assert_eq!(task::key_type(&name).unwrap(), key_type);
+        for other in ["", &name[1..], &name[..name.len() - 1], &format!("{name}x"), &name.to_uppercase()] {
+            let known = KeyType::ALL.iter().any(|key_type| key_type.to_string() == other);
+            assert_eq!(task::key_type(other).is_ok(), known, "{other:?}");
+        }
+    }
+}
+
+#[test]
 fn writes_equal_values_of_a_column_once() {
     for values in [&[][..], &[5], &[5, 5, 5], &[5, 6, 5]] {
         let column = write_numbers(values.iter().copied());
