@@ -18,9 +18,11 @@ use tokio::task::JoinSet;
 use tokio::time::interval;
 use tonic::Status;
 use tonic::codegen::Service as _;
+use tonic::server::NamedService;
 use tonic::service::Routes;
 use tonic_health::ServingStatus;
-use tonic_health::server::HealthReporter;
+use tonic_health::pb::health_server::HealthServer;
+use tonic_health::server::{HealthReporter, HealthService};
 use tracing::debug;
 
 use crate::buffers::{SEND_BUFFER_BYTES, WINDOW_BYTES};
@@ -40,7 +42,8 @@ pub(crate) fn serve_grpc(
     mut arrived: mpsc::Receiver<ClientTransport>,
     service: Arc<SharedService>,
 ) -> Result<impl Future<Output = ()>, CryptoserverError> {
-    let (health, health_service) = tonic_health::server::health_reporter();
+    let health = HealthReporter::new();
+    let health_service = HealthServer::new(HealthService::from_health_reporter(health.clone()));
     let cryptoserver = CryptoserverServer::new(GrpcService(Arc::clone(&service)))
         .max_decoding_message_size(service.limits.max_message_bytes)
         // Answers are limited by the bytes that a client may hold, not by their length.
@@ -49,9 +52,11 @@ pub(crate) fn serve_grpc(
         .register_encoded_file_descriptor_set(DESCRIPTORS)
         .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
         .build_v1()?;
-    let routes = Routes::new(health_service).add_service(reflection).add_service(cryptoserver).prepare();
+    let routes = Routes::new(health_service.clone()).add_service(reflection);
+    let routes = routes.add_service(cryptoserver.clone()).prepare();
     let json = Arc::new(JsonCalls::new(&[DESCRIPTORS, tonic_health::pb::FILE_DESCRIPTOR_SET])?);
-    let served = ServedCalls { routes, json, service: Arc::clone(&service) };
+    let served =
+        ServedCalls { cryptoserver, health: health_service, routes, json, service: Arc::clone(&service) };
     let http2 = http2(&service.limits);
     Ok(async move {
         let mut connections = JoinSet::new();
@@ -122,10 +127,36 @@ const LOOK: Duration = Duration::from_secs(1);
 /// The calls that the server answers, by gRPC and as JSON.
 #[derive(Clone)]
 struct ServedCalls {
+    cryptoserver: CryptoserverServer<GrpcService>,
+    health: HealthServer<HealthService>,
+    /// All services, also those that are rarely called.
     routes: Routes,
     json: Arc<JsonCalls>,
     service: Arc<SharedService>,
 }
+
+impl ServedCalls {
+    /// Answers a call of gRPC. The services with many short calls are found by the name in the path: the router would
+    /// box the request, the answer and the service itself for each call.
+    fn answer_grpc(&self, request: Request<RequestBody<Incoming>>) -> GrpcAnswer {
+        match service_name(request.uri().path()) {
+            <CryptoserverServer<GrpcService> as NamedService>::NAME => {
+                self.cryptoserver.clone().call(request)
+            }
+            <HealthServer<HealthService> as NamedService>::NAME => self.health.clone().call(request),
+            _ => Box::pin(self.routes.clone().call(request)),
+        }
+    }
+}
+
+/// Returns the name of the service in the path of a call: `/SERVICE/METHOD`.
+fn service_name(path: &str) -> &str {
+    let path = path.strip_prefix('/').unwrap_or_default();
+    path.split_once('/').map_or("", |(service, _)| service)
+}
+
+/// The answer to a call of gRPC.
+type GrpcAnswer = Pin<Box<dyn Future<Output = Result<Response<tonic::body::Body>, Infallible>> + Send>>;
 
 /// The calls of one connection.
 struct ConnectionCalls {
@@ -161,13 +192,13 @@ impl hyper::service::Service<Request<Incoming>> for ConnectionCalls {
         let call_of_body = Arc::clone(&call);
         let request = request.map(|body| RequestBody::new(body, call_of_body));
         let untaken = Arc::clone(&self.untaken);
-        let mut routes = self.served.routes.clone();
         if is_grpc {
-            let answer = routes.call(request);
+            let answer = self.served.answer_grpc(request);
             return Box::pin(async move {
                 Ok(with_known_status(answer.await?).map(|body| AnswerBody::new(body, call, untaken)))
             });
         }
+        let routes = self.served.routes.clone();
         let (json, account) = (Arc::clone(&self.served.json), Arc::clone(&self.peer.client.account));
         let service = Arc::clone(&self.served.service);
         Box::pin(async move {
@@ -216,7 +247,7 @@ async fn report_health(health: HealthReporter, service: Arc<SharedService>) {
             None => ServingStatus::Serving,
             Some(_) => ServingStatus::NotServing,
         };
-        for name in ["", <CryptoserverServer<GrpcService> as tonic::server::NamedService>::NAME] {
+        for name in ["", <CryptoserverServer<GrpcService> as NamedService>::NAME] {
             health.set_service_status(name, status).await;
         }
         // After the update, so that clients see NotServing before the server ends.
@@ -226,6 +257,26 @@ async fn report_health(health: HealthReporter, service: Arc<SharedService>) {
         tokio::select! {
             _ = ticks.tick() => {}
             () = &mut draining => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_names_its_service() {
+        for (path, service) in [
+            ("/oarlock.v1.Cryptoserver/Encrypt", "oarlock.v1.Cryptoserver"),
+            ("/grpc.health.v1.Health/Check", "grpc.health.v1.Health"),
+            ("/oarlock.v1.Cryptoserver/", "oarlock.v1.Cryptoserver"),
+            ("/oarlock.v1.Cryptoserver", ""),
+            ("oarlock.v1.Cryptoserver/Encrypt", ""),
+            ("//Encrypt", ""),
+            ("/", ""),
+        ] {
+            assert_eq!(service_name(path), service, "{path}");
         }
     }
 }
