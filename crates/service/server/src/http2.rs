@@ -1,9 +1,11 @@
 //! gRPC over HTTP/2: the services, and the limits of their connections.
 
 use std::convert::Infallible;
-use std::future::Future;
+use std::future::{Future, poll_fn};
+use std::mem;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use hyper::body::Incoming;
@@ -101,10 +103,22 @@ async fn serve_one(http2: Http2, served: ServedCalls, transport: ClientTransport
         }
     });
     let mut is_ending = false;
+    let mut has_waited = false;
     let mut looks = interval(LOOK);
     loop {
+        // The runtime polls a connection after each call that has an answer, and each poll is a packet. So while several
+        // calls are in progress, the connection waits once for the tasks that are ready, and sends their answers together.
+        let sending = poll_fn(|context| {
+            let has_others = Arc::strong_count(&untaken) > ONE_CALL_COUNT;
+            if has_others && !mem::replace(&mut has_waited, true) {
+                context.waker().wake_by_ref();
+                return Poll::Pending;
+            }
+            has_waited = false;
+            connection.as_mut().poll(context)
+        });
         tokio::select! {
-            end = connection.as_mut() => {
+            end = sending => {
                 return end.unwrap_or_else(|error| debug!(%error, "a connection ended with an error"));
             }
             // A future that was ready must not be polled again.
@@ -120,6 +134,10 @@ async fn serve_one(http2: Http2, served: ServedCalls, transport: ClientTransport
         }
     }
 }
+
+/// The number of references to a connection's untaken answers if it has one call in progress: its own, that of its
+/// calls, and one for each call.
+const ONE_CALL_COUNT: usize = 3;
 
 /// The time between two checks for a client that takes no answers.
 const LOOK: Duration = Duration::from_secs(1);
