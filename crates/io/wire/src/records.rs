@@ -65,6 +65,17 @@ pub fn read<'a>(
     })
 }
 
+/// Checks that a batch is within the limits of a message, as [`read`] does for one that arrives as columns.
+///
+/// # Errors
+/// A number exceeds `limits`.
+pub fn check(batch: &Batch<'_>, limits: &MessageLimits) -> Result<(), WireError> {
+    let number = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+    limits.count("records", number(batch.records.len))?;
+    limits.bytes("output_len", number(batch.records.output_len))?;
+    limits.slots(&batch.slots)
+}
+
 fn sink(span: Span) -> OutputSink {
     if span.len == SLOT { OutputSink::Slot(span.start) } else { OutputSink::Output(span) }
 }

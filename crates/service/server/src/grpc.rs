@@ -23,7 +23,7 @@ use crate::clients::KnownClient;
 use crate::service::SharedService;
 use crate::session::{
     HeldAnswer, HeldRequest, RequestDriver, RequestSource, SingleCall, UnaryJob, UnaryKey, UnaryOutcome,
-    no_answer, refusal, run_unary,
+    ValueSession, no_answer, refusal, run_unary,
 };
 use crate::transport::CallPeer;
 use crate::values::{TokenDirection, ValueCall};
@@ -116,8 +116,8 @@ impl GrpcService {
     }
 
     /// Begins a call with values.
-    fn values<T>(&self, request: &tonic::Request<T>) -> Result<ValueCall, Status> {
-        self.single_call(request).map(ValueCall)
+    fn values<'c, T>(&'c self, request: &'c tonic::Request<T>) -> Result<ValueCall<'c>, Status> {
+        Ok(ValueCall(ValueSession::new(&self.0, known_client(request)?, grpc_call(request)?)))
     }
 
     /// Answers a request that names no key.
@@ -419,16 +419,24 @@ impl Cryptoserver for GrpcService {
 
 /// Returns the client of a call. A connection that is about to end makes no further calls.
 fn client_of<T>(request: &tonic::Request<T>) -> Result<KnownClient, Status> {
+    known_client(request).cloned()
+}
+
+fn known_client<T>(request: &tonic::Request<T>) -> Result<&KnownClient, Status> {
     let peer = peer_of(request)?;
     match peer.stage.end_reason() {
-        None => Ok(peer.client.clone()),
+        None => Ok(&peer.client),
         Some(reason) => Err(Status::unavailable(reason.message())),
     }
 }
 
 /// Returns the counter of a call's bytes.
 fn call_of<T>(request: &tonic::Request<T>) -> Result<Arc<GrpcCall>, Status> {
-    request.extensions().get().cloned().ok_or_else(unexpected)
+    grpc_call(request).cloned()
+}
+
+fn grpc_call<T>(request: &tonic::Request<T>) -> Result<&Arc<GrpcCall>, Status> {
+    request.extensions().get().ok_or_else(unexpected)
 }
 
 fn peer_of<T>(request: &tonic::Request<T>) -> Result<&CallPeer, Status> {

@@ -207,6 +207,16 @@ impl Keyring {
         proto::KeyInfo { allowed: rights.patterns(), ..info }
     }
 
+    /// Returns the number of the newest version of a key, which may be named with another one.
+    pub(crate) fn newest_version(&self, name: &str) -> u32 {
+        self.range(name).newest
+    }
+
+    fn range(&self, name: &str) -> VersionRange {
+        let base = self.version(name).map_or(name, |(base, _)| base);
+        self.versions.range(base).unwrap_or_default()
+    }
+
     /// Returns the description of a symmetric key. Its type and fingerprint are the table's, which batches may add keys
     /// to.
     fn symmetric_info(&self, key: &ResidentKey, name: &str) -> proto::KeyInfo {
@@ -217,8 +227,7 @@ impl Keyring {
         let (kind, fingerprint) = info
             .map(|info| (info.key_type.to_string(), info.fingerprint.as_bytes().to_vec().into()))
             .unwrap_or_default();
-        let base = self.version(name).map_or(name, |(base, _)| base);
-        let range = self.versions.range(base).unwrap_or_default();
+        let range = self.range(name);
         proto::KeyInfo {
             name: name.to_owned(),
             kind,

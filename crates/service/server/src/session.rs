@@ -7,6 +7,7 @@
 //! | `session/unary` | calls with one job, without a session |
 //! | `session/opened_key`, `session/own_keys` | the keys behind handles, and the keys that clients bring |
 //! | `session/single_call` | the session of one call over gRPC or Connect |
+//! | `session/value_session` | the session of one call with values, without messages between its parts |
 //! | `session/authorization` | the schemes that a client may use with its keys |
 //! | `session/admitted` | work from its permission to the release of its results |
 //! | `session/jobs`, `session/shares` | public-key operations, and partial signatures by shares |
@@ -26,6 +27,7 @@ mod records;
 mod shares;
 mod single_call;
 mod unary;
+mod value_session;
 
 use std::future::Future;
 use std::pin::Pin;
@@ -46,8 +48,10 @@ use self::opened_key::{MAX_NAME_BYTES, OpenedKey, OpenedSource, audit_refusal, i
 use self::own_keys::{OwnKeys, count_brought_key, no_brought_keys};
 pub(crate) use self::single_call::{SingleCall, no_answer};
 pub(crate) use self::unary::{UnaryJob, UnaryKey, UnaryOutcome, run_unary};
+pub(crate) use self::value_session::ValueSession;
 use crate::budget::HeldBytes;
 use crate::clients::KnownClient;
+use crate::config::ServerLimits;
 use crate::keyring::{ClientRights, Keyring, describe_key};
 use crate::service::SharedService;
 
@@ -69,8 +73,6 @@ pub(crate) struct ClientSession {
     held: HeldBytes,
     /// True if the session lasts for one call, whose keys and grants are of one generation.
     is_one_call: bool,
-    /// True if older versions of keys make codes, which are only compared.
-    verifies: bool,
 }
 
 /// The bytes that a handle holds: its slot, a name, and rights.
@@ -108,7 +110,6 @@ impl ClientSession {
             batches: Arc::default(),
             authorizations: AuthorizationCache::default(),
             is_one_call: false,
-            verifies: false,
         }
     }
 
@@ -278,11 +279,7 @@ impl ClientSession {
 
     /// Returns the slot of a handle.
     fn slot(&mut self, handle: u32) -> Result<&mut Option<OpenedKey>, Fault> {
-        let max = self.service.limits.max_keys_per_stream;
-        if handle >= max {
-            let message = format!("handle {handle}: expected less than {max} ([limits] max_keys_per_stream)");
-            return Err(refusal(Code::ResourceExhausted, &message, Blame::Caller));
-        }
+        check_handle(handle, &self.service.limits)?;
         let index = handle as usize;
         let more = (index + 1).saturating_sub(self.handles.len());
         // Counted before the memory is allocated: the client chooses the handle, and with it the length of the list.
@@ -293,6 +290,19 @@ impl ClientSession {
         }
         Ok(&mut handles[index])
     }
+}
+
+/// Checks that a handle is within the limits.
+///
+/// # Errors
+/// It is not.
+fn check_handle(handle: u32, limits: &ServerLimits) -> Result<(), Fault> {
+    let max = limits.max_keys_per_stream;
+    if handle < max {
+        return Ok(());
+    }
+    let message = format!("handle {handle}: expected less than {max} ([limits] max_keys_per_stream)");
+    Err(refusal(Code::ResourceExhausted, &message, Blame::Caller))
 }
 
 /// Checks that the server accepts requests.

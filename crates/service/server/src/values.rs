@@ -9,10 +9,13 @@
 
 mod batch;
 
+use std::borrow::Cow;
+use std::sync::Arc;
+
 use bytes::Bytes;
 use oarlock::{FpeAlg, MAX_FF1_TWEAK, MacAlg};
 use oarlock_keytable::{
-    Alphabet, Batch, BatchEntry, BatchTask, EntryInput, EntryIv, EntryOutput, KeyType, MIN_MAC_LEN,
+    Alphabet, BatchEntry, BatchTask, EntryInput, EntryIv, EntryOutput, KeyPolicy, KeyType, MIN_MAC_LEN,
     TokenFormat,
 };
 use oarlock_records::{RowCipher, TOKEN_ALGS, split_version, usual_mac, version_name};
@@ -21,39 +24,39 @@ use oarlock_wire::proto::{
     MacResponse, RecordResults, RewrapRequest, TokeniseRequest, TokeniseResponse, VerifyMacRequest,
     VerifyMacResponse,
 };
-use oarlock_wire::{records, task};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
 use self::batch::{ValueBatch, ValueResults};
 use crate::json::MAX_ELEMENTS;
-use crate::session::{SingleCall, no_answer, refusal};
+use crate::session::{ValueSession, no_answer, refusal};
 
 /// The maximum number of values of a call.
 const MAX_VALUES: usize = MAX_ELEMENTS;
 
 /// One call with values.
-pub(crate) struct ValueCall(pub(crate) SingleCall);
+pub(crate) struct ValueCall<'c>(pub(crate) ValueSession<'c>);
 
 /// A key that a call has opened.
 struct ValueKey {
     handle: u32,
     key_type: KeyType,
+    policy: Arc<KeyPolicy>,
     /// The version that the call uses.
     version: u32,
 }
 
-impl ValueCall {
+impl ValueCall<'_> {
     pub(crate) async fn encrypt(mut self, request: &EncryptRequest) -> Result<EncryptResponse, Fault> {
         check_count("plaintexts", request.plaintexts.len())?;
-        let key = self.open(&request.key, 0).await?;
+        let key = self.open(&request.key, 0)?;
         let cipher = cipher(&request.algorithm, key.key_type)?;
         let sealing = seal(cipher, &key).aad_if_any(associated(cipher, &request.aad)?);
         let mut batch = ValueBatch::default();
         for plaintext in &request.plaintexts {
             batch.add(sealing.input(plaintext));
         }
-        let results = self.run(batch).await?;
+        let results = self.run(&mut batch).await?;
         Ok(EncryptResponse {
             ciphertexts: results.values(ValueResults::sealed),
             key_version: key.version,
@@ -63,7 +66,7 @@ impl ValueCall {
 
     pub(crate) async fn decrypt(mut self, request: &DecryptRequest) -> Result<DecryptResponse, Fault> {
         check_count("ciphertexts", request.ciphertexts.len())?;
-        let key = self.open(&request.key, request.key_version).await?;
+        let key = self.open(&request.key, request.key_version)?;
         let cipher = cipher(&request.algorithm, key.key_type)?;
         let aad = associated(cipher, &request.aad)?;
         let mut batch = ValueBatch::default();
@@ -73,7 +76,7 @@ impl ValueCall {
                 None => batch.refuse(short(cipher, sealed.len())),
             }
         }
-        let results = self.run(batch).await?;
+        let results = self.run(&mut batch).await?;
         Ok(DecryptResponse {
             plaintexts: results.values(ValueResults::result),
             faults: results.into_faults()?,
@@ -83,7 +86,7 @@ impl ValueCall {
 
     pub(crate) async fn mac(mut self, request: &MacRequest) -> Result<MacResponse, Fault> {
         check_count("messages", request.messages.len())?;
-        let key = self.open(&request.key, 0).await?;
+        let key = self.open(&request.key, 0)?;
         let alg = mac_alg(&request.algorithm, key.key_type)?;
         let output = match request.length {
             0 => EntryOutput::Output,
@@ -93,7 +96,7 @@ impl ValueCall {
         for message in &request.messages {
             batch.add(BatchEntry::new(BatchTask::mac(alg)).key(key.handle).input(message).output(output));
         }
-        let results = self.run(batch).await?;
+        let results = self.run(&mut batch).await?;
         Ok(MacResponse {
             macs: results.values(ValueResults::result),
             key_version: key.version,
@@ -109,9 +112,9 @@ impl ValueCall {
         }
         // Codes are made here, and only the verdict leaves.
         self.0.verify_by_older_keys();
-        let key = self.open(&request.key, request.key_version).await?;
+        let key = self.open(&request.key, request.key_version)?;
         let alg = mac_alg(&request.algorithm, key.key_type)?;
-        let len = self.verified_len(&key, alg, request.length)?;
+        let len = verified_len(&key, alg, request.length)?;
         let making = BatchEntry::new(BatchTask::mac(alg)).key(key.handle).output(EntryOutput::Leading(len));
         let mut batch = ValueBatch::default();
         for (message, mac) in request.messages.iter().zip(&request.macs) {
@@ -121,7 +124,7 @@ impl ValueCall {
                 batch.refuse(wrong_mac_len(alg, mac.len(), len));
             }
         }
-        let results = self.run(batch).await?;
+        let results = self.run(&mut batch).await?;
         let found = results.values(ValueResults::result);
         // A value that failed has no code.
         let is_valid = |(found, given): (&Bytes, &Bytes)| !found.is_empty() && found.ct_eq(given).into();
@@ -131,12 +134,12 @@ impl ValueCall {
 
     pub(crate) async fn rewrap(mut self, request: &RewrapRequest) -> Result<EncryptResponse, Fault> {
         check_count("ciphertexts", request.ciphertexts.len())?;
-        let from = self.open(&request.key, request.key_version).await?;
+        let from = self.open(&request.key, request.key_version)?;
         let to_name = match &*request.to_key {
             "" => split_version(&request.key).map_or(&*request.key, |(base, _)| base),
             name => name,
         };
-        let to = self.open(to_name, 0).await?;
+        let to = self.open(to_name, 0)?;
         let (old, new) =
             (cipher(&request.algorithm, from.key_type)?, cipher(&request.to_algorithm, to.key_type)?);
         let (old_aad, new_aad) = (associated(old, &request.aad)?, associated(new, &request.aad)?);
@@ -154,7 +157,7 @@ impl ValueCall {
                 None => batch.refuse(short(old, sealed.len())),
             }
         }
-        let results = self.run(batch).await?;
+        let results = self.run(&mut batch).await?;
         Ok(EncryptResponse {
             ciphertexts: results.values(ValueResults::sealed),
             key_version: to.version,
@@ -174,7 +177,7 @@ impl ValueCall {
             return Err(invalid(&format!("tweak: {found} bytes: expected {MAX_FF1_TWEAK} at most")));
         }
         let version = if direction == TokenDirection::ToText { request.key_version } else { 0 };
-        let key = self.open(&request.key, version).await?;
+        let key = self.open(&request.key, version)?;
         let alg = token_alg(key.key_type)?;
         let asked = request.format.clone().unwrap_or_default();
         // An alphabet may have 65,536 characters.
@@ -197,7 +200,7 @@ impl ValueCall {
                 Err(error) => batch.refuse(invalid(&error.to_string())),
             }
         }
-        let results = self.run(batch).await?;
+        let results = self.run(&mut batch).await?;
         let numerals = results.values(ValueResults::result);
         let mut texts = Vec::with_capacity(request.texts.len());
         for (text, numerals) in request.texts.iter().zip(&numerals) {
@@ -210,56 +213,33 @@ impl ValueCall {
         Ok(TokeniseResponse { texts, key_version: key.version, faults: results.into_faults()? })
     }
 
-    /// Returns the length of the codes that a request verifies: the whole, or the one that the key's policy allows.
-    fn verified_len(&self, key: &ValueKey, alg: MacAlg, asked: u32) -> Result<u32, Fault> {
-        let whole = alg.tag_len();
-        let len = if asked == 0 { whole } else { mac_len(alg, asked as usize)? as usize };
-        let policy = self.0.policy(key.handle);
-        if len == whole || policy.is_some_and(|policy| policy.verifies_mac_len(whole, len)) {
-            return Ok(len as u32);
-        }
-        let message = format!(
-            "length {len}: the policy of the key allows whole codes of {whole} bytes, and no cut ones of this length \
-             (\"mac_length\")"
-        );
-        Err(refusal(Code::PermissionDenied, &message, Blame::Caller))
-    }
-
     /// Opens a symmetric key. A version other than zero names it in addition to the name.
-    async fn open(&mut self, name: &str, version: u32) -> Result<ValueKey, Fault> {
+    fn open(&mut self, name: &str, version: u32) -> Result<ValueKey, Fault> {
         if name.is_empty() {
             return Err(invalid("key is missing: expected the name of a resident key"));
         }
         let named = match (split_version(name), version) {
-            (_, 0) => name.to_owned(),
-            (None, version) => version_name(name, version),
-            (Some((_, named)), version) if named == version => name.to_owned(),
+            (_, 0) => Cow::Borrowed(name),
+            (None, version) => Cow::Owned(version_name(name, version)),
+            (Some((_, named)), version) if named == version => Cow::Borrowed(name),
             (Some((_, named)), version) => {
                 return Err(invalid(&format!("key_version {version}: the name says version {named}")));
             }
         };
-        let (handle, info) = self.0.open_key(named).await?;
-        let key_type = task::key_type(&info.kind).map_err(|_| {
-            let message = format!("the key is {}: expected a symmetric key", info.kind);
-            refusal(Code::WrongKey, &message, Blame::Caller)
-        })?;
+        let (handle, info, newest) = self.0.open_key(&named)?;
         let version = match version {
-            0 => split_version(name).map_or(info.version, |(_, version)| version),
+            0 => split_version(name).map_or(newest, |(_, version)| version),
             version => version,
         };
-        Ok(ValueKey { handle, key_type, version })
+        Ok(ValueKey { handle, key_type: info.key_type, policy: info.policy, version })
     }
 
-    async fn run(&mut self, values: ValueBatch) -> Result<ValueResults, Fault> {
-        // Every value was refused before, so there is nothing to compute.
-        if values.is_empty() {
-            return Ok(values.finish(RecordResults::default()));
-        }
-        let message = {
-            let batch: Batch<'_> = values.batch();
-            records::write(&batch, |handle| handle).map_err(|error| error.fault())?
+    async fn run(&mut self, values: &mut ValueBatch) -> Result<ValueResults, Fault> {
+        // If every value was refused before, there is nothing to compute.
+        let results = match values.is_empty() {
+            true => RecordResults::default(),
+            false => self.0.run(values.records()).await?,
         };
-        let results = self.0.run_records(message).await?;
         Ok(values.finish(results))
     }
 }
@@ -337,6 +317,20 @@ fn mac_len(alg: MacAlg, found: usize) -> Result<u32, Fault> {
             Err(invalid(&format!("a code of {found} bytes: expected {MIN_MAC_LEN} to {max} with {alg}")))
         }
     }
+}
+
+/// Returns the length of the codes that a request verifies: the whole, or the one that the key's policy allows.
+fn verified_len(key: &ValueKey, alg: MacAlg, asked: u32) -> Result<u32, Fault> {
+    let whole = alg.tag_len();
+    let len = if asked == 0 { whole } else { mac_len(alg, asked as usize)? as usize };
+    if len == whole || key.policy.verifies_mac_len(whole, len) {
+        return Ok(len as u32);
+    }
+    let message = format!(
+        "length {len}: the policy of the key allows whole codes of {whole} bytes, and no cut ones of this length \
+         (\"mac_length\")"
+    );
+    Err(refusal(Code::PermissionDenied, &message, Blame::Caller))
 }
 
 /// Returns the refusal of a code that is not as long as those that the request verifies.

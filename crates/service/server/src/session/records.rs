@@ -32,13 +32,13 @@ use crate::service::SharedService;
 const MAX_BYTES_AT_ONCE: usize = 4096;
 
 /// The maximum number of records of such a batch.
-const MAX_AT_ONCE: u32 = 256;
+const MAX_AT_ONCE: usize = 256;
 
 /// The bytes that a record holds beside its data: its columns, its state and its status.
 const RECORD_BYTES: usize = 64;
 
 /// The minimum bytes that a message holds. It may share a buffer with other messages, which lives as long as it does.
-const MIN_MESSAGE_BYTES: usize = 64 << 10;
+pub(super) const MIN_MESSAGE_BYTES: usize = 64 << 10;
 
 impl ClientSession {
     pub(super) fn start_records(
@@ -49,7 +49,7 @@ impl ClientSession {
         held: &mut HeldBytes,
     ) -> Result<PendingWork, Fault> {
         let (records, output) = (message.count as usize, message.output_len as usize);
-        let needed = held.len().max(MIN_MESSAGE_BYTES) + records.saturating_mul(RECORD_BYTES) + output;
+        let needed = held.len().max(MIN_MESSAGE_BYTES) + working_bytes(records, output);
         // Columns, output and statuses are counted before any of them is allocated.
         held.resize(needed).map_err(too_many_bytes)?;
         let batch = RecordBatchTask {
@@ -60,15 +60,14 @@ impl ClientSession {
             // Held until the batch ends, so that the session does not reuse the indices of own keys meanwhile.
             _batch: Arc::clone(&self.batches),
             handles: Arc::clone(&self.handles),
-            verifies: self.verifies,
             number,
             message,
             began: Instant::now(),
         };
-        if is_small(&batch.message) {
+        if is_small(records, batch.message.data.len() + output) {
             return Ok(PendingWork::ready(id, batch.run()));
         }
-        let predicted = predict_time(&self.service.accelerator, &batch.message);
+        let predicted = predict_message_time(&self.service.accelerator, &batch.message);
         let (sender, answer) = oneshot::channel();
         let task = move || {
             // An error means that the client has left and needs no answer.
@@ -88,26 +87,43 @@ impl ClientSession {
     }
 }
 
-/// Returns true if computing a batch takes less time than handing it to another thread.
-fn is_small(message: &proto::Records) -> bool {
-    message.count <= MAX_AT_ONCE && message.data.len() + message.output_len as usize <= MAX_BYTES_AT_ONCE
+/// Returns true if computing a batch takes less time than handing it to another thread. `bytes` are those of its data
+/// and its output.
+pub(super) fn is_small(records: usize, bytes: usize) -> bool {
+    records <= MAX_AT_ONCE && bytes <= MAX_BYTES_AT_ONCE
 }
 
-/// Predicts how long a batch takes. Each task is assumed to have the same share of the records.
-fn predict_time(accelerator: &Accelerator, message: &proto::Records) -> Duration {
+/// Predicts how long a batch takes.
+fn predict_message_time(accelerator: &Accelerator, message: &proto::Records) -> Duration {
     // A task that cannot be read makes the batch fail later, with its reason. Here it only takes no time.
     let tasks: Vec<BatchTask> = message.tasks.iter().filter_map(|task| task::read(task).ok()).collect();
-    let (count, tasks_len) = (message.count as usize, tasks.len().max(1));
+    let count = message.count as usize;
     // Records may all read the same data, so the length of the data alone says little.
     let bytes = match &message.input {
         Some(input) if input.each.is_empty() => count.saturating_mul(input.len as usize),
         _ => message.data.len(),
     };
-    let (records, bytes) = (count.div_ceil(tasks_len), bytes.div_ceil(tasks_len));
+    predict_time(accelerator, &tasks, count, bytes)
+}
+
+/// Predicts how long records take. Each task is assumed to have the same share of them.
+pub(super) fn predict_time(
+    accelerator: &Accelerator,
+    tasks: &[BatchTask],
+    records: usize,
+    bytes: usize,
+) -> Duration {
+    let tasks_len = tasks.len().max(1);
+    let (records, bytes) = (records.div_ceil(tasks_len), bytes.div_ceil(tasks_len));
     tasks
         .iter()
         .map(|task| accelerator.diagnostics().dispatcher().predict(task.shape(), records, bytes))
         .sum()
+}
+
+/// Returns the bytes that a batch holds beside its message: columns, output and statuses.
+pub(super) fn working_bytes(records: usize, output_len: usize) -> usize {
+    records.saturating_mul(RECORD_BYTES).saturating_add(output_len)
 }
 
 /// A batch with everything that it needs away from its session.
@@ -119,8 +135,6 @@ struct RecordBatchTask {
     /// A reference that shows the session that its own keys are in use.
     _batch: Arc<()>,
     handles: Arc<Vec<Option<OpenedKey>>>,
-    /// True if older versions of keys may make codes.
-    verifies: bool,
     /// The server's number of the request.
     number: u64,
     message: proto::Records,
@@ -142,18 +156,52 @@ impl RecordBatchTask {
         let limits = self.service.limits.wire();
         let batch = records::read(&self.message, &limits, &self.own_keys.keys, KeySource::Table)
             .map_err(|error| error.fault())?;
+        let context = RecordContext {
+            service: &self.service,
+            client: &self.client,
+            keyring: &self.keyring,
+            own_table: Some(&self.own_keys.table),
+            handles: &self.handles,
+            verifies: false,
+            number: self.number,
+            began: self.began,
+        };
+        context.run(batch)
+    }
+}
+
+/// The keys and rights under which a batch of records runs, and the request that it belongs to.
+pub(super) struct RecordContext<'c> {
+    pub(super) service: &'c SharedService,
+    pub(super) client: &'c KnownClient,
+    pub(super) keyring: &'c Keyring,
+    /// The table of the keys that the client has brought; `None` if it cannot have brought any.
+    pub(super) own_table: Option<&'c KeyTable>,
+    pub(super) handles: &'c [Option<OpenedKey>],
+    /// True if older versions of keys may make codes.
+    pub(super) verifies: bool,
+    /// The server's number of the request.
+    pub(super) number: u64,
+    pub(super) began: Instant,
+}
+
+impl RecordContext<'_> {
+    /// Computes a batch whose keys are handles, as far as the grants of its keys allow.
+    ///
+    /// # Errors
+    /// Those of a batch as a whole. A bad record has a code and a fault in the results.
+    pub(super) fn run(&self, batch: Batch<'_>) -> Result<RecordResults, Fault> {
         self.count_keys(&batch);
         // Authorization replaces handles by keys, but audit entries name handles.
         let trail = self.trail(&batch);
-        let (permitted, denials) =
-            authorize_records(&self.handles, &self.keyring.table, self.verifies, batch);
+        let (permitted, denials) = authorize_records(self.handles, &self.keyring.table, self.verifies, batch);
         for (_, fault) in &denials {
             self.service.metrics.rejections.count(fault.code(), 1);
         }
         let is_timed = permitted.is_any();
-        let admitted = Admitted::new(permitted, trail, &self.service, &self.client)?;
+        let admitted = Admitted::new(permitted, trail, self.service, self.client)?;
         let results = admitted.try_map(|authorized| self.compute(&authorized, &denials))?;
-        let results = results.release(&self.service)?;
+        let results = results.release(self.service)?;
         if is_timed {
             time(&self.service.metrics.records_ns, self.began);
         }
@@ -165,7 +213,7 @@ impl RecordBatchTask {
         AuthorizedRecords { batch, is_own }: &AuthorizedRecords<'_>,
         denials: &Denials,
     ) -> Result<RecordResults, Fault> {
-        let table = if *is_own { &self.own_keys.table } else { &self.keyring.table };
+        let table = self.own_table.filter(|_| *is_own).unwrap_or(&self.keyring.table);
         let mut outcome = BatchOutcome::default();
         table
             .run_into(&self.service.accelerator, batch, &mut outcome)
@@ -228,7 +276,7 @@ impl RecordBatchTask {
 
     /// Returns the keys and tasks of the records for audit entries. Nothing is looked up without a log.
     fn trail(&self, batch: &Batch<'_>) -> AuditTrail {
-        let mut trail = AuditTrail::new(&self.service, &self.client, self.number);
+        let mut trail = AuditTrail::new(self.service, self.client, self.number);
         let (keys, records) = (&batch.records.key, batch.records.len);
         if !trail.is_kept() {
             return trail;

@@ -2,15 +2,12 @@
 
 use std::sync::Arc;
 
-use oarlock_keytable::KeyPolicy;
 use oarlock_wire::proto::{self, Blame, Code, Fault, RecordResults, Request, open_key, request, response};
 
-use super::opened_key::OpenedSource;
 use super::{ClientSession, HeldAnswer, refusal};
 use crate::budget::HeldBytes;
 use crate::call::GrpcCall;
 use crate::clients::KnownClient;
-use crate::keyring::ResidentKey;
 use crate::service::SharedService;
 
 /// A call that opens its keys by name and makes one request under them. Grants, limits, the audit log and metrics see
@@ -27,30 +24,15 @@ impl SingleCall {
         Self { session, call, next_handle: 0 }
     }
 
-    /// Lets older versions of keys make message authentication codes, which the caller only compares.
-    pub(crate) fn verify_by_older_keys(&mut self) {
-        self.session.verifies = true;
-    }
-
     /// Opens a resident key under the next handle, from 0.
-    pub(crate) async fn open_key(&mut self, name: String) -> Result<(u32, proto::KeyInfo), Fault> {
+    pub(crate) async fn open_key(&mut self, name: String) -> Result<(), Fault> {
         let handle = self.next_handle;
         self.next_handle += 1;
         let source = Some(open_key::Source::Resident(name));
         let body = request::Body::OpenKey(proto::OpenKey { handle, source, ..proto::OpenKey::default() });
         match self.answer(body).await? {
-            response::Body::Key(info) => Ok((handle, info)),
+            response::Body::Key(_) => Ok(()),
             _ => Err(no_answer()),
-        }
-    }
-
-    /// Returns the policy of a symmetric key that is open under a handle.
-    pub(crate) fn policy(&self, handle: u32) -> Option<Arc<KeyPolicy>> {
-        match self.session.handles.get(handle as usize)?.as_ref()?.source {
-            OpenedSource::Resident(ResidentKey::Symmetric(index)) => {
-                self.session.keyring.table.info(index).map(|info| info.policy)
-            }
-            _ => None,
         }
     }
 
@@ -60,19 +42,6 @@ impl SingleCall {
             response::Body::RecordResults(results) => Ok(results),
             _ => Err(no_answer()),
         }
-    }
-
-    /// Runs work that takes time in the length of its input, at the turn of the client.
-    ///
-    /// # Errors
-    /// The client has too much work that waits.
-    pub(crate) async fn in_turn<T: Send + 'static>(
-        &self,
-        input_bytes: usize,
-        work: impl FnOnce() -> T + Send + 'static,
-    ) -> Result<T, Fault> {
-        let ClientSession { service, client, .. } = &self.session;
-        service.in_turn(client.account.tenant, input_bytes, work).await
     }
 
     /// Answers a request. The bytes of its answer are held until the call has ended.

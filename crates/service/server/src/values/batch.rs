@@ -57,12 +57,13 @@ impl ValueBatch {
         self.builder.is_empty()
     }
 
-    pub(super) fn batch(&self) -> Batch<'_> {
-        self.builder.batch()
+    /// Returns the records, to compute them.
+    pub(super) fn records(&mut self) -> &mut BatchBuilder {
+        &mut self.builder
     }
 
     /// Returns the results of the values.
-    pub(super) fn finish(mut self, results: RecordResults) -> ValueResults {
+    pub(super) fn finish(&mut self, results: RecordResults) -> ValueResults {
         let values = self.read_results(&results);
         self.builder.clear();
         ValueResults { values, output: results.output }

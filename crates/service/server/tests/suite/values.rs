@@ -148,6 +148,27 @@ async fn a_value_that_fails_fails_alone() {
     assert_refused(client.encrypt(encrypt("blocks", &[b"7 bytes"])).await, Code::InvalidArgument, "8 bytes");
 }
 
+/// Many values are computed by a worker, and not by the thread of the connection.
+#[tokio::test]
+async fn many_values_come_back_in_their_order_and_fail_alone() {
+    let server = server().await;
+    let mut client = client(&server).await;
+    let values: Vec<Bytes> = (0..1000_u32).map(|value| value.to_be_bytes().to_vec().into()).collect();
+    let request = EncryptRequest { plaintexts: values.clone(), ..encrypt("cards", &[]) };
+    let sealed = client.encrypt(request).await.unwrap().into_inner();
+    assert_eq!((sealed.ciphertexts.len(), sealed.faults.len()), (1000, 0));
+    let mut ciphertexts = sealed.ciphertexts;
+    let last = ciphertexts[999].clone();
+    ciphertexts[500] = last;
+    ciphertexts[700] = Bytes::from_static(&[0; 40]);
+    let opened = client.decrypt(decrypt("cards", ciphertexts)).await.unwrap().into_inner();
+    let mut expected = values.clone();
+    expected[500] = values[999].clone();
+    expected[700] = Bytes::new();
+    assert_eq!(opened.plaintexts, expected);
+    assert_eq!(opened.faults.iter().map(|fault| fault.index).collect::<Vec<_>>(), [700]);
+}
+
 #[tokio::test]
 async fn wrong_requests_say_what_is_expected() {
     let server = server().await;
