@@ -236,6 +236,10 @@ impl RecordContext<'_> {
             }
             return;
         }
+        // Keys that the client brought have no counters.
+        if self.handles.iter().flatten().all(|opened| opened.uses.is_none()) {
+            return;
+        }
         // One step per record, and one look at the counters per handle that occurs.
         let mut records = vec![0_u32; self.handles.len()];
         for source in batch.records.key.cursor().take(batch.records.len) {

@@ -8,7 +8,7 @@ use oarlock_wire::proto::{Blame, Code, Fault};
 use smallvec::SmallVec;
 
 use super::translation::TranslationJudge;
-use crate::keyring::{ActiveGrant, ResidentKey};
+use crate::keyring::{ActiveGrant, ClientRights, ResidentKey};
 use crate::session::admitted::Permitted;
 use crate::session::faults::{denial, not_open, older_key, refusal, removed_key, replaced_key};
 use crate::session::opened_key::{OpenedKey, OpenedSource};
@@ -167,11 +167,14 @@ impl<'s> RecordAuthorizer<'s> {
         len: usize,
     ) -> Column<'static, KeySource> {
         // One load per record: batches of a hundred thousand records with thousands of keys are common.
-        let mut indices = vec![UNDECIDED; self.handles.len()];
+        let mut indices = self.own_keys_for(task);
         let mut authorize_one = |(index, source)| {
             let KeySource::Table(handle) = source else { return source };
             match indices.get(handle as usize) {
-                Some(&known) if known != UNDECIDED => return KeySource::Table(known),
+                Some(&known) if known != UNDECIDED => {
+                    self.uses_own |= known >= Batch::FIRST_OUTSIDE;
+                    return KeySource::Table(known);
+                }
                 _ => {}
             }
             let before = self.denials.len();
@@ -184,7 +187,28 @@ impl<'s> RecordAuthorizer<'s> {
             }
             allowed
         };
-        Column::Each(column.cursor().take(len).enumerate().map(&mut authorize_one).collect())
+        match column {
+            Column::Each(sources) => {
+                let sources = sources.iter().copied().take(len);
+                Column::Each(sources.enumerate().map(&mut authorize_one).collect())
+            }
+            _ => Column::Each(column.cursor().take(len).enumerate().map(&mut authorize_one).collect()),
+        }
+    }
+
+    /// Returns the decisions by handle that are known at once: symmetric keys that the client has brought may be used
+    /// for every task with a key. Streams bring thousands of them, and each batch decides anew.
+    fn own_keys_for(&self, task: BatchTask) -> Vec<u32> {
+        let own_index = |opened: &Option<OpenedKey>| match opened {
+            Some(OpenedKey {
+                source: OpenedSource::OwnSymmetric(index), rights: ClientRights::Own, ..
+            }) if task.has_key() => match Batch::outside_key(*index) {
+                KeySource::Table(known) => known,
+                KeySource::Slot(_) => UNDECIDED,
+            },
+            _ => UNDECIDED,
+        };
+        self.handles.iter().map(own_index).collect()
     }
 
     fn is_counted(&self, source: KeySource) -> bool {
