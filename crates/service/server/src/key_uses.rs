@@ -29,14 +29,7 @@ impl KeyUseCounters {
         }));
     }
 
-    /// Counts operations under a key. Names that are not resident keys are ignored, so that clients cannot add any.
-    pub(crate) fn count(&self, name: &str, by: u32) {
-        if let Some(counter) = self.of_key(name) {
-            counter.add(by);
-        }
-    }
-
-    /// Returns the counter of a resident key.
+    /// Returns the counter of a resident key. Other names have none, so that clients cannot add any.
     pub(crate) fn of_key(&self, name: &str) -> Option<KeyUseCounter> {
         self.0.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
     }
@@ -61,8 +54,8 @@ mod tests {
     fn counts_resident_keys_only_and_forgets_removed_ones() {
         let uses = KeyUseCounters::default();
         uses.keep(["a", "b", "c"].into_iter().map(Arc::from));
-        uses.count("b", 5);
-        uses.count("other", 1);
+        uses.of_key("b").unwrap().add(5);
+        assert!(uses.of_key("other").is_none());
         let read = |uses: &KeyUseCounters| {
             uses.read().into_iter().map(|(name, count)| format!("{name}{count}")).collect::<Vec<_>>()
         };

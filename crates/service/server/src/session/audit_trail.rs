@@ -8,6 +8,7 @@ use oarlock_wire::proto::{Code, Fault};
 use super::faults::unaudited;
 use crate::audit::{AuditOrigin, AuditedOperation, Reservation, max_entry_bytes};
 use crate::clients::KnownClient;
+use crate::key_uses::KeyUseCounter;
 use crate::metrics::{CodeTally, counted_as};
 use crate::service::SharedService;
 
@@ -31,11 +32,14 @@ pub(super) struct OperationKind {
     pub(super) operation: Arc<str>,
     /// The scheme whose counters count it. `None` for records, which are counted by task.
     pub(super) scheme: Option<Scheme>,
+    /// The counter of a resident key whose operations are counted by scheme. Looking it up by name for each key of each
+    /// request takes longer than counting.
+    pub(super) uses: Option<KeyUseCounter>,
 }
 
 impl OperationKind {
-    pub(super) fn of_scheme(key: Arc<str>, scheme: Scheme) -> Self {
-        Self { key, operation: scheme.to_string().into(), scheme: Some(scheme) }
+    pub(super) fn of_scheme(key: Arc<str>, scheme: Scheme, uses: Option<KeyUseCounter>) -> Self {
+        Self { key, operation: scheme.to_string().into(), scheme: Some(scheme), uses }
     }
 }
 
@@ -136,7 +140,9 @@ impl AuditTrail {
         for (kind, tally) in self.kinds.iter().zip(tallies) {
             let Some(scheme) = kind.scheme else { continue };
             service.metrics.schemes.get(&counted_as(scheme)).add(tally);
-            service.key_uses.count(&kind.key, tally.iter().map(|(_, count)| count).sum());
+            if let Some(uses) = &kind.uses {
+                uses.add(tally.iter().map(|(_, count)| count).sum());
+            }
         }
     }
 
@@ -166,7 +172,7 @@ mod tests {
         let mut trail = AuditTrail { origin: None, number: 1, kinds: Vec::new(), runs: Vec::new() };
         for kind in operations {
             let key = || format!("key-{kind}").into();
-            trail.add(kind, 1, || OperationKind::of_scheme(key(), Scheme::Ed25519Sign));
+            trail.add(kind, 1, || OperationKind::of_scheme(key(), Scheme::Ed25519Sign, None));
         }
         trail
     }

@@ -32,7 +32,7 @@ impl Authorization {
         let signer = opened.signer();
         let kind_of_key = signer.as_ref().map_or(KeyKind::Secret(0), |signer| key_kind(*signer));
         let scheme = scheme.with(kind_of_key);
-        let kind = OperationKind::of_scheme(Arc::clone(&opened.name), scheme);
+        let kind = OperationKind::of_scheme(Arc::clone(&opened.name), scheme, opened.uses.clone());
         // The scheme depends on the kind of the key. So a client with rights first learns that the key was replaced.
         if matches!(opened.source, OpenedSource::Replaced) && !opened.rights.is_none() {
             return Self { scheme: Err(replaced_key(&opened.name)), counted: None, kind };
@@ -48,7 +48,7 @@ impl Authorization {
 
     /// Refuses a job under a handle that is not open.
     fn closed(job: &WireJob<'_>) -> Self {
-        let kind = OperationKind::of_scheme("-".into(), job.scheme.with(KeyKind::Ed25519Public));
+        let kind = OperationKind::of_scheme("-".into(), job.scheme.with(KeyKind::Ed25519Public), None);
         Self { scheme: Err(not_open(job.handle)), counted: None, kind }
     }
 

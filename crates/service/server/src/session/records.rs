@@ -315,7 +315,9 @@ impl RecordContext<'_> {
         };
         let rest = if key == NamedKey::Slot { "slot" } else { "-" };
         let key = opened.map_or_else(|| rest.into(), |opened| Arc::clone(&opened.name));
-        OperationKind { key, operation: operation_name(task, self.verifies).into(), scheme: None }
+        let operation = operation_name(task, self.verifies).into();
+        // Records are counted by handle.
+        OperationKind { key, operation, scheme: None, uses: None }
     }
 
     fn opened(&self, handle: u32) -> Option<&OpenedKey> {
