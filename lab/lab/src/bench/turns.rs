@@ -133,7 +133,13 @@ mod tests {
     use super::*;
 
     fn turn(handshakes: u64, server_us: u64, p50_us: f64) -> TlsTurn {
-        TlsTurn { handshakes, resumed: 0, cpu: CpuUse { server_us, cryptoserver_us: None }, p50_us, p99_us: p50_us }
+        TlsTurn {
+            handshakes,
+            resumed: 0,
+            cpu: CpuUse { server_us, cryptoserver_us: None },
+            p50_us,
+            p99_us: p50_us,
+        }
     }
 
     #[test]

@@ -28,7 +28,8 @@ fn check(rows: &[Value], name: &str, providers: &[&str]) {
     assert_eq!(found, providers);
     for row in rows {
         assert_eq!(row["name"], name);
-        for field in ["handshakes", "server_cpu_us", "connections", "workers", "seconds", "p50_us", "p99_us"] {
+        for field in ["handshakes", "server_cpu_us", "connections", "workers", "seconds", "p50_us", "p99_us"]
+        {
             assert!(row[field].as_f64().unwrap() > 0.0, "{field}: {row}");
         }
         for field in ["ratio", "latency_ratio"] {
