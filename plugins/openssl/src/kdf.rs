@@ -5,8 +5,8 @@ use std::ffi::{CStr, c_int};
 use std::ops::Range;
 
 use oarlock::DigestAlg;
+use oarlock::engine_api::hash::{HashState, HmacKey, Sha1, Sha224, Sha256, Sha384, Sha512};
 use oarlock::engine_api::{erase, reserve_erasing};
-use oarlock_engine_kit::hash::{HashState, HmacKey, Sha1, Sha224, Sha256, Sha384, Sha512};
 use zeroize::Zeroizing;
 
 use crate::digest::NamedDigest;
@@ -52,8 +52,8 @@ pub(crate) struct KdfContext {
 struct KdfSettings {
     digest: Option<&'static NamedDigest>,
     mode: Option<Tls13Mode>,
-    /// The places of values in `bytes`, by [`KdfValue`].
-    places: [Option<Range<usize>>; KdfValue::COUNT],
+    /// The spans of values in `bytes`, by [`KdfValue`].
+    spans: [Option<Range<usize>>; KdfValue::COUNT],
     /// All values, in one allocation for each context.
     bytes: Vec<u8>,
 }
@@ -248,10 +248,10 @@ impl KdfSettings {
     }
 
     fn replace(&mut self, value: KdfValue, bytes: &[u8]) {
-        if let Some(old) = self.places[value as usize].take() {
-            let behind = |place: &&mut Range<usize>| place.start >= old.end;
-            for place in self.places.iter_mut().flatten().filter(behind) {
-                *place = place.start - old.len()..place.end - old.len();
+        if let Some(old) = self.spans[value as usize].take() {
+            let behind = |span: &&mut Range<usize>| span.start >= old.end;
+            for span in self.spans.iter_mut().flatten().filter(behind) {
+                *span = span.start - old.len()..span.end - old.len();
             }
             self.bytes.drain(old);
         }
@@ -259,7 +259,7 @@ impl KdfSettings {
         reserve_erasing(&mut self.bytes, more);
         let start = self.bytes.len();
         self.bytes.extend_from_slice(bytes);
-        self.places[value as usize] = Some(start..self.bytes.len());
+        self.spans[value as usize] = Some(start..self.bytes.len());
     }
 
     /// Returns a value, or nothing if it was not set.
@@ -268,7 +268,7 @@ impl KdfSettings {
     }
 
     fn known(&self, value: KdfValue) -> Option<&[u8]> {
-        self.bytes.get(self.places[value as usize].clone()?)
+        self.bytes.get(self.spans[value as usize].clone()?)
     }
 
     /// Returns the parameters that make another context the same.
@@ -457,7 +457,7 @@ mod tests {
         let secret = "33ad0a1c607ec03b09e6cd9893680ce210adf300aa1f2660e1b22e10f170f92a";
         assert_eq!(derived::<32>(&early, KdfKind::Tls13)[..], hex(secret));
         // No key is as good as one of zeros.
-        early.places[KdfValue::Key as usize] = None;
+        early.spans[KdfValue::Key as usize] = None;
         assert_eq!(derived::<32>(&early, KdfKind::Tls13)[..], hex(secret));
 
         let shared = "8bd4054fb55b9d63fdfbacf9f04b9f0d35e6d63f537563efd46272900f89492d";

@@ -21,6 +21,11 @@ pub mod selftest {
     pub use crate::selftest::*;
 }
 
+/// Digests with states, and HMAC over them, by AWS-LC.
+pub mod hash {
+    pub use oarlock_engine_kit::hash::{HashState, HmacKey, Sha1, Sha224, Sha256, Sha384, Sha512};
+}
+
 /// Schemes, step by step: a job becomes a raw operation, and its raw result an answer.
 pub mod schemes {
     pub use crate::schemes::{
