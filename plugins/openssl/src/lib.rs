@@ -12,6 +12,7 @@
 //! | `key`, `reference` | keys imported from and exported to other providers; keys that live in a cryptoserver |
 //! | `generation` | new keys |
 //! | `route` | the choice of where operations are computed, by measured costs |
+//! | `knowledge` | findings that forks share |
 //! | `handover` | operations that the fallback, another provider, continues with |
 //! | `signature`, `cipher`, `exchange`, `kem` | contexts between initialisation and result |
 //! | `kdf` | key derivations of TLS |
@@ -34,6 +35,7 @@ mod hybrid;
 mod kdf;
 mod kem;
 mod key;
+mod knowledge;
 mod parameters;
 mod pending;
 mod provider;

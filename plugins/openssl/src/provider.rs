@@ -1,13 +1,12 @@
 //! A loaded provider: its settings, its engines, and the way of each operation to the engines of this process or to a
 //! cryptoserver.
 
-use std::array;
 use std::cell::Cell;
 use std::ffi::c_int;
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::ErrorKind;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
@@ -30,8 +29,9 @@ use crate::ffi::fork_shared::ForkShared;
 use crate::ffi::libcrypto::async_job::{AsyncJobs, JobFibre};
 use crate::ffi::libcrypto::core::CoreHandle;
 use crate::ffi::libcrypto::fallback::FallbackProvider;
+use crate::knowledge::ForkKnowledge;
 use crate::pending::{ComputedOutput, PendingOperation};
-use crate::route::{ComputingSite, RouteChange, RouteTable, SiteFailures, claim};
+use crate::route::{ComputingSite, RouteChange, SiteFailures};
 
 /// A loaded provider. Clones share its state.
 #[derive(Clone)]
@@ -72,21 +72,6 @@ pub(crate) enum DecoderList {
 /// The number of times that OpenSSL before 3.2 gets decoders that it does not keep. A program may read its keys before
 /// it shows that it is one of TLS, and what OpenSSL keeps cannot be taken back.
 const UNKEPT_LISTS: usize = 64;
-
-/// What a process and its forks have found together.
-pub(crate) struct ForkKnowledge {
-    /// The choices of where operations are computed.
-    routes: RouteTable,
-    /// The numbers of shapes for which the scalar engine has passed its self test outside of the dispatcher, so that not
-    /// every worker of a server repeats it in its first handshake. There are fewer shapes than places.
-    tested: [AtomicU64; 128],
-}
-
-impl Default for ForkKnowledge {
-    fn default() -> Self {
-        Self { routes: RouteTable::default(), tested: array::from_fn(|_| AtomicU64::new(0)) }
-    }
-}
 
 /// The findings of a process. A forked child inherits them.
 #[derive(Clone, Default)]
@@ -573,13 +558,13 @@ impl LoadedProvider {
     fn self_test(&self, engines: &Accelerator, shape: Shape) -> Result<(), ProviderError> {
         let shape = representative(shape);
         let (tested, number) = (&self.0.known.tested, number_of(shape));
-        if tested.iter().any(|known| known.load(Ordering::Relaxed) == number) {
+        if tested.contains(number) {
             return Ok(());
         }
         let scalar = engines.diagnostics().referee();
         prove(scalar, scalar, shape)
             .map_err(|failure| ProviderError::Accelerator(format!("self test of {shape}: {failure}")))?;
-        _ = tested.iter().any(|place| claim(place, number));
+        tested.add(number);
         Ok(())
     }
 

@@ -54,8 +54,8 @@ const WINDOW: Duration = Duration::from_millis(128);
 /// The windows of a period, 33 seconds. Each place has one of them, in which all operations go there. Not more: after a
 /// window at the cryptoserver all workers of a server have connections, and lose each other's caches for a while.
 const WINDOWS: u64 = 256;
-/// The windows of a period until each place has had [`YOUNG_WINDOWS`], so that a new process soon decides. The first one
-/// at the cryptoserver opens connections and keys, and the server tests its engines.
+/// The windows of a period until each place has had [`YOUNG_WINDOWS`], so that a new process soon decides. In the first
+/// one at the cryptoserver, connections and keys are opened, and the server tests its engines.
 const WINDOWS_OF_YOUTH: u64 = 8;
 const YOUNG_WINDOWS: u64 = 3;
 /// The first part of a place's window, whose operations are not measured: the batches are not full yet.
@@ -144,11 +144,11 @@ impl RouteTable {
     }
 }
 
-/// True if a place has this number, which is not 0, or was free and has it now.
-pub(crate) fn claim(place: &AtomicU64, number: u64) -> bool {
+/// True if an owner's number, which is not 0, is this one, or if there was none and it is this one now.
+pub(crate) fn claim(owner: &AtomicU64, number: u64) -> bool {
     // Relaxed: no other memory depends on the order of these fields.
-    match place.load(Ordering::Relaxed) {
-        0 => match place.compare_exchange(0, number, Ordering::Relaxed, Ordering::Relaxed) {
+    match owner.load(Ordering::Relaxed) {
+        0 => match owner.compare_exchange(0, number, Ordering::Relaxed, Ordering::Relaxed) {
             Ok(_) => true,
             Err(found) => found == number,
         },

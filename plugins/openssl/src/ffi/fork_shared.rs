@@ -5,7 +5,7 @@ use std::ptr::{self, NonNull};
 
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 
-use crate::provider::ForkKnowledge;
+use crate::knowledge::ForkKnowledge;
 
 /// A value that other processes may change at any time.
 ///
