@@ -1,6 +1,6 @@
 //! Rows of numbers as table, JSON and picture.
 
-use oarlock_terminal::table::{TableCell, TextTable, si};
+use oarlock_terminal::table::{CellAlign, TableCell, TextTable, si};
 use serde::Serialize;
 
 use super::args::{LoadPlan, LoadTransport};
@@ -74,38 +74,34 @@ pub(super) fn to_text(rows: &[LoadRow], in_colour: bool) -> String {
 }
 
 fn table(rows: &[LoadRow]) -> TextTable {
-    let mut table = TextTable::with_columns(
-        ["work"],
-        [
-            "load",
-            "ops/s",
-            "CPU/op",
-            "client/op",
-            "of local",
-            "of empty call",
-            "bytes/op",
-            "p50",
-            "p99",
-            "errors",
-        ],
-    )
-    .with_max_columns(NAMES_COLUMNS);
+    // Only some operations have an empty call to be compared with, and the column is wide.
+    let has_calls = rows.iter().any(|row| row.of_empty_call.is_some());
+    let of_empty_call = has_calls.then_some("of empty call");
+    let numbers = ["load", "ops/s", "CPU/op", "client/op", "of local"];
+    let numbers = numbers.into_iter().chain(of_empty_call).chain(["bytes/op", "p50", "p99", "errors"]);
+    let columns = [("work", CellAlign::Left)].into_iter().chain(numbers.map(|name| (name, CellAlign::Right)));
+    let mut table = TextTable::new(columns).with_max_columns(NAMES_COLUMNS);
     for row in rows {
-        table.row([
+        let mut cells = vec![
             row.label().into(),
             format!("{} x {} x {}", row.clients, row.in_flight, row.batch).into(),
             si(row.rate_per_s).into(),
             TableCell::optional(row.server_cpu_us_per_op, |us| format!("{us:.2} µs")),
             TableCell::optional(row.client_cpu_us_per_op, |us| format!("{us:.2} µs")),
             TableCell::optional(row.of_local, |ratio| format!("{ratio:.3}")),
-            TableCell::optional(row.of_empty_call, |[median, least, most]| {
+        ];
+        if has_calls {
+            cells.push(TableCell::optional(row.of_empty_call, |[median, least, most]| {
                 format!("{median:.3} ({least:.2}-{most:.2})")
-            }),
+            }));
+        }
+        cells.extend([
             TableCell::optional(row.wire_bytes_per_op, |bytes| format!("{bytes:.0}")),
             TableCell::optional(row.p50_us, time),
             TableCell::optional(row.p99_us, time),
             row.errors.to_string().into(),
         ]);
+        table.row(cells);
     }
     table
 }
