@@ -28,8 +28,8 @@ pub(super) struct LoadRow {
     pub(super) p99_us: Option<f64>,
     /// The CPU time per operation of the same work in this process, as a share of the server's.
     pub(super) of_local: Option<f64>,
-    /// The server's CPU time of a call as a multiple of that of an empty call in the same turn: the median of the
-    /// turns, the least and the most.
+    /// The server's CPU time of a call as a multiple of that of an empty call in the same turn: the median, the
+    /// lowest and the highest of all turns.
     pub(super) of_empty_call: Option<[f64; 3]>,
     pub(super) errors: u64,
     #[serde(skip)]

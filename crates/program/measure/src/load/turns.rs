@@ -39,8 +39,8 @@ fn empty_twin(plans: &[LoadPlan], index: usize) -> Option<usize> {
     plans.iter().position(is_twin).filter(|_| plan.ops == [LoadOp::EncryptCall])
 }
 
-/// Returns the CPU time of a call of `index` divided by that of a call of `empty`: the median over turns, the least and
-/// the most.
+/// Returns the CPU time of a call of `index` divided by that of a call of `empty`: the median over turns, the lowest
+/// and the highest.
 fn call_ratio(plans: &[LoadPlan], turns: &[Vec<LoadRow>], empty: usize, index: usize) -> Option<[f64; 3]> {
     let of = |rows: &Vec<LoadRow>| {
         let call_us = rows[index].server_cpu_us_per_op? * plans[index].batch as f64;
