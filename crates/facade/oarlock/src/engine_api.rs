@@ -29,7 +29,7 @@ pub mod hash {
 /// Schemes, step by step: a job becomes a raw operation, and its raw result an answer.
 pub mod schemes {
     pub use crate::schemes::{
-        Finisher, JobAnswer, NonceSource, ShapedJob, compute_on, finish, prepare, raw_result, shape_of,
-        to_digested,
+        Finisher, JobAnswer, NonceSource, ShapedJob, compute_on, digest_info, encode_ecdsa, finish,
+        open_decryption, prepare, raw_result, shape_of, to_digested,
     };
 }

@@ -13,6 +13,7 @@ mod ecdsa;
 mod finisher;
 pub(crate) mod hash;
 mod hash_based;
+mod held;
 mod lattice;
 mod nonce;
 mod pre_hash;
@@ -32,6 +33,7 @@ use self::finisher::FinishStep;
 pub use self::finisher::{Finisher, JobAnswer, finish};
 use self::hash::Digester;
 pub use self::hash::to_digested;
+pub use self::held::{digest_info, encode_ecdsa, open_decryption};
 pub use self::nonce::NonceSource;
 use crate::Job;
 

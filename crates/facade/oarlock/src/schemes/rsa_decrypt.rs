@@ -12,7 +12,7 @@ use super::hash::{hmac_sha256, prf, sha256_padded};
 use super::{Job, MAX_MODULUS_LEN, rsa};
 
 /// Two bytes of header and at least eight of padding before the separator. RFC 8017 7.2.1.
-const MIN_PADDING: usize = 2 + 8;
+pub(super) const MIN_PADDING: usize = 2 + 8;
 
 /// Candidates for the alternative message's length; all too long with a chance of 2^-128.
 const LENGTH_CANDIDATES: usize = 128;
