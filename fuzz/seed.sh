@@ -63,6 +63,10 @@ for name in full named; do
 done
 printf 'oarlock:caf%%C3%%A9' > corpus/keys_reference/uri
 
+mkdir -p corpus/hsm_uri
+printf 'pkcs11:token=mail;object=key%%201;id=%%01%%ff;type=private?module-path=/usr/lib/p11.so&pin-source=file:/etc/pin' \
+    > corpus/hsm_uri/full
+
 mkdir -p corpus/keys_bind
 cp "$data"/bind/*.private corpus/keys_bind/
 
