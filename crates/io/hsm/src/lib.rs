@@ -1,9 +1,41 @@
-//! Names and settings of HSMs and other devices with a PKCS#11 module. Internal to Oarlock: the interface changes without
-//! notice.
+//! Keys in HSMs and other devices with a PKCS#11 module, as a holder of keys. Internal to Oarlock: the interface
+//! changes without notice.
+//!
+//! [`Hsm`] is one token of one module. It finds keys by their [`Pkcs11Uri`], and performs their jobs on a few threads
+//! with a session each, because modules block. Digests are made by the caller, and verification is done here: every
+//! signature is verified before anyone sees it.
+//!
+//! A module runs in this process. One that crashes ends the process, and so does one that asks for more memory than
+//! there is; one that lies about the lengths of attributes can read the memory of the process.
+//!
+//! | module | content |
+//! |---|---|
+//! | `settings`, `uri` | the settings of a device, and names of tokens and objects |
+//! | `device`, `report` | [`Hsm`]: the holder and its keys; its state and its statistics |
+//! | `pool` | threads, the queue, calls that hang, quarantine |
+//! | `module`, `token`, `session` | a loaded module, a token and its login, a session and its repair |
+//! | `object`, `public_half` | keys of a token and their public halves |
+//! | `operation` | schemes as mechanisms |
+//! | `error`, `fault` | errors, and what an error of a call means |
 #![forbid(unsafe_code)]
 
+mod device;
+mod error;
+mod fault;
+mod module;
+mod object;
+mod operation;
+mod pool;
+mod public_half;
+mod report;
+mod session;
 mod settings;
+mod task;
+mod token;
 mod uri;
 
+pub use device::Hsm;
+pub use error::HsmError;
+pub use report::{HsmReport, HsmState};
 pub use settings::{HsmSettings, HsmSettingsError, MAX_SESSIONS};
 pub use uri::{MAX_URI_LEN, Pkcs11Uri, UriClass, UriError};

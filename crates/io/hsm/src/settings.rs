@@ -1,6 +1,7 @@
 //! The settings of a device.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde::Deserialize;
 
@@ -122,6 +123,19 @@ impl HsmSettings {
         if let Some(path) = &mut self.pin_file {
             *path = base.join(&*path);
         }
+    }
+
+    /// Returns the token for messages: its label or its slot.
+    pub(crate) fn token_name(&self) -> String {
+        match (&self.token, self.slot) {
+            (Some(label), _) => format!("token {label:?}"),
+            (None, Some(slot)) => format!("the token in slot {slot}"),
+            (None, None) => "a token".to_owned(),
+        }
+    }
+
+    pub(crate) fn patience(&self) -> Duration {
+        Duration::from_millis(self.patience_ms)
     }
 }
 
