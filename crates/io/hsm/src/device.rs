@@ -24,6 +24,9 @@ use crate::{HsmError, Pkcs11Uri, UriClass};
 /// A call that hangs longer than the patience of the settings is abandoned: its job fails, and another thread with
 /// another session takes its place. There are at most two abandoned threads per session; from then on the device is in
 /// quarantine until one returns.
+///
+/// When the last handle is dropped, queued jobs fail. The drop waits for the threads, two seconds at most: a process
+/// that ends while they are in the module may crash in it.
 #[derive(Clone)]
 pub struct Hsm(Arc<DeviceOwner>);
 
