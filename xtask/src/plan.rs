@@ -98,7 +98,7 @@ const CRATES: &[CratePlan] = &[
     plan("key-files").row(1),
     plan("mail-files").row(1),
     plan("wire").row(2),
-    plan("hsm").row(2).without_cycles(),
+    plan("hsm").row(3).without_cycles(),
     plan("milter").row(3),
     plan("rustls").row(3).unsafe_at("src/pause.rs").without_cycles(),
     plan("server").row(1).without_cycles(),

@@ -1,7 +1,7 @@
 //! A device as a holder of keys.
 
 use std::fmt;
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 
 use oarlock::engine_api::{Completion, Holder, OwnedJobs};
 use oarlock::keys::held;
@@ -57,26 +57,43 @@ impl Hsm {
     /// The token is not available; it has no such key, several, or no public half of it or one of another key; or
     /// the URI names no private key.
     pub fn key(&self, uri: &Pkcs11Uri) -> Result<Key, HsmError> {
-        let name = Pkcs11Uri { class: Some(UriClass::Private), ..uri.object_part() };
-        if uri.class.is_some_and(|class| class != UriClass::Private) {
-            return Err(HsmError::KeyName { found: uri.to_string() });
-        }
-        let reference = name.to_string();
-        let spki = self.call(move |session| session.public_half(&name))?;
-        let key = held::from_spki(&spki, self.0.0.name(), &reference)
-            .map_err(|reason| HsmError::PublicHalf { key: reference, reason })?;
-        let held = key.clone();
-        self.call(move |session| confirm_pair(session, &held))?;
-        Ok(key)
+        let (answer, answers) = mpsc::channel();
+        // An error means that nobody waits any more.
+        self.look_up(uri, self.0.0.name(), move |found| drop(answer.send(found)));
+        answers.recv().unwrap_or(Err(HsmError::Closed))
     }
 
-    /// Returns the names of the mechanisms that the token offers, as `CKM_ECDSA`, in the order of the token. Those that
-    /// this program does not know are left out. Blocks until the token has answered.
-    ///
-    /// # Errors
-    /// The token is not available.
-    pub fn mechanisms(&self) -> Result<Vec<String>, HsmError> {
-        self.call(|session| Ok(session.token.mechanisms.iter().map(ToString::to_string).collect()))
+    /// As [`key`](Self::key), for a key that is held by `holder`. Returns at once. `answer` gets the result on a thread
+    /// of the device, and must not block.
+    pub fn look_up(
+        &self,
+        uri: &Pkcs11Uri,
+        holder: &str,
+        answer: impl FnOnce(Result<Key, HsmError>) + Send + 'static,
+    ) {
+        if uri.class.is_some_and(|class| class != UriClass::Private) {
+            return answer(Err(HsmError::KeyName { found: uri.to_string() }));
+        }
+        let (name, holder) = (uri.private_key(), holder.to_owned());
+        let call = move |session: &mut HsmSession| {
+            let reference = name.to_string();
+            let spki = session.public_half(&name)?;
+            let key = held::from_spki(&spki, &holder, &reference)
+                .map_err(|reason| HsmError::PublicHalf { key: reference, reason })?;
+            confirm_pair(session, &key)?;
+            Ok(key)
+        };
+        self.ask(call, answer);
+    }
+
+    /// Ends the threads although there are other handles, such as those of jobs under way.
+    pub(crate) fn close(&self) {
+        self.0.0.close();
+    }
+
+    /// Returns true if the device takes jobs: it is connected, or connects.
+    pub(crate) fn is_available(&self) -> bool {
+        self.0.0.is_available()
     }
 
     /// Tests the device now: the session of a connected one, or the connection of one in quarantine. Blocks until the
@@ -100,20 +117,38 @@ impl Hsm {
         &self,
         call: impl Fn(&mut HsmSession) -> Result<T, CallFault> + Send + 'static,
     ) -> Result<T, HsmError> {
-        // Only the first answer is received; a second one finds nobody.
         let (answer, answers) = mpsc::channel();
-        let failure = answer.clone();
-        let run = move |session: &mut HsmSession| -> Result<(), CallFault> {
-            let value = call(session)?;
-            let _ = answer.send(Ok(value));
-            Ok(())
-        };
-        let fail = move |error| {
-            let _ = failure.send(Err(error));
-        };
-        self.0.0.submit([Task::of_call(run, fail)]);
+        self.ask(call, move |result| drop(answer.send(result)));
         answers.recv().unwrap_or(Err(HsmError::Closed))
     }
+
+    /// Runs a call on a session. `answer` gets its result.
+    fn ask<T: Send + 'static>(
+        &self,
+        call: impl Fn(&mut HsmSession) -> Result<T, CallFault> + Send + 'static,
+        answer: impl FnOnce(Result<T, HsmError>) + Send + 'static,
+    ) {
+        // Only the first answer counts: a call that was abandoned may still succeed.
+        let answer = Arc::new(Mutex::new(Some(answer)));
+        let failure = Arc::clone(&answer);
+        let run = move |session: &mut HsmSession| -> Result<(), CallFault> {
+            let value = call(session)?;
+            if let Some(answer) = taken(&answer) {
+                answer(Ok(value));
+            }
+            Ok(())
+        };
+        let fail = move |error: HsmError| {
+            if let Some(answer) = taken(&failure) {
+                answer(Err(error));
+            }
+        };
+        self.0.0.submit([Task::of_call(run, fail)]);
+    }
+}
+
+fn taken<T>(cell: &Mutex<Option<T>>) -> Option<T> {
+    cell.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
 
 impl Holder for Hsm {

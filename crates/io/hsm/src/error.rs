@@ -8,7 +8,7 @@ use oarlock::keys::KeyError;
 use crate::HsmSettingsError;
 
 /// An error of a device or of one of its keys. No message contains a PIN.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum HsmError {
@@ -43,6 +43,8 @@ pub enum HsmError {
     PinUnset { token: String },
     #[error("{token} has an expired PIN; set another one")]
     PinExpired { token: String },
+    #[error("{token} is not the token of {wanted}")]
+    OtherToken { token: String, wanted: String },
     #[error("no object of {token} is {wanted}")]
     NoObject { token: String, wanted: String },
     #[error("{found} objects of {token} are {wanted}; name one by its `id` too")]
@@ -63,6 +65,8 @@ pub enum HsmError {
         "the public key or certificate does not belong to the private key, or the module signs wrongly: {what}"
     )]
     Pair { what: String },
+    #[error("{key}: {token} has another key of this name")]
+    OtherKey { key: String, token: String },
     #[error("{key}: keys of this type are not supported: {found}")]
     KeyType { key: String, found: String },
     #[error("{token} does not offer {mechanism}")]
@@ -89,28 +93,51 @@ pub enum HsmError {
     Forked,
     #[error("the device is closed")]
     Closed,
+    #[error("no device of the settings has the token of {wanted}")]
+    NoDevice { wanted: String },
+    #[error("the process of the device does not start: {reason}")]
+    NoProcess { reason: String },
+    #[error("the process of the device has ended: {how}; it starts again")]
+    ProcessEnded { how: String },
+    #[error("{reason}")]
+    Device {
+        reason: String,
+        /// As [`is_refusal`](Self::is_refusal) said in the process of the device.
+        is_refusal: bool,
+    },
     #[error("the system gives no thread: {reason}")]
     NoThread { reason: String },
 }
 
 impl HsmError {
-    /// Returns the error of a job at the holder `holder`.
-    pub(crate) fn into_job_error(self, holder: &str) -> JobError {
+    /// True if the caller can do something about it. All other errors are faults of the device, and another device or a
+    /// later call may succeed.
+    #[must_use]
+    pub fn is_refusal(&self) -> bool {
         match self {
-            Self::Job(error) => error,
-            // The caller can do something about these. All others are faults of the device, and another device or a
-            // later call may succeed.
-            Self::NoObject { .. }
+            Self::Device { is_refusal, .. } => *is_refusal,
+            Self::NoDevice { .. }
+            | Self::OtherToken { .. }
+            | Self::NoObject { .. }
             | Self::SeveralObjects { .. }
             | Self::KeyName { .. }
             | Self::NotAllowed { .. }
             | Self::AlwaysAuthenticate { .. }
+            | Self::OtherKey { .. }
             | Self::KeyType { .. }
             | Self::Mechanism { .. }
-            | Self::Refused { .. } => {
-                JobError::HolderRefused { holder: holder.to_owned(), reason: self.to_string() }
-            }
-            _ => JobError::HolderFailed { holder: holder.to_owned(), reason: self.to_string() },
+            | Self::Refused { .. } => true,
+            _ => false,
+        }
+    }
+
+    /// Returns the error of a job at the holder `holder`.
+    pub(crate) fn into_job_error(self, holder: &str) -> JobError {
+        let holder = holder.to_owned();
+        match self {
+            Self::Job(error) => error,
+            error if error.is_refusal() => JobError::HolderRefused { holder, reason: error.to_string() },
+            error => JobError::HolderFailed { holder, reason: error.to_string() },
         }
     }
 }

@@ -5,13 +5,16 @@
 //! with a session each, because modules block. Digests are made by the caller, and verification is done here: every
 //! signature is verified before anyone sees it.
 //!
-//! A module runs in this process. One that crashes ends the process, and so does one that asks for more memory than
-//! there is; one that lies about the lengths of attributes can read the memory of the process.
+//! [`HsmSet`] is the devices of a service as one holder. Each runs its module in a process of its own ([`isolated`]),
+//! unless its settings say otherwise. A module in this process ends it by a crash, and by asking for more memory than
+//! there is; one that lies about the lengths of attributes can read the memory of its process.
 //!
 //! | module | content |
 //! |---|---|
 //! | `settings`, `uri` | the settings of a device, and names of tokens and objects |
-//! | `device`, `report` | [`Hsm`]: the holder and its keys; its state and its statistics |
+//! | `set` | [`HsmSet`]: several devices, and the way of a job to one that has its key |
+//! | `isolated` | a device in a process of its own |
+//! | `device`, `report` | [`Hsm`]: a device in this process; its state and its statistics |
 //! | `pool` | threads, the queue, calls that hang, quarantine |
 //! | `module`, `token`, `session` | a loaded module, a token and its login, a session and its repair |
 //! | `object`, `public_half` | keys of a token and their public halves |
@@ -22,6 +25,7 @@
 mod device;
 mod error;
 mod fault;
+pub mod isolated;
 mod module;
 mod object;
 mod operation;
@@ -29,6 +33,7 @@ mod pool;
 mod public_half;
 mod report;
 mod session;
+mod set;
 mod settings;
 mod task;
 mod token;
@@ -37,5 +42,6 @@ mod uri;
 pub use device::Hsm;
 pub use error::HsmError;
 pub use report::{HsmReport, HsmState};
-pub use settings::{HsmSettings, HsmSettingsError, MAX_SESSIONS};
+pub use set::{DeviceReport, HsmSet};
+pub use settings::{HSM_HOLDER, HsmSettings, HsmSettingsError, MAX_SESSIONS};
 pub use uri::{MAX_URI_LEN, Pkcs11Uri, UriClass, UriError};

@@ -6,15 +6,16 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use cryptoki::context::{CInitializeArgs, CInitializeFlags, Function, Pkcs11};
 use cryptoki::error::{Error, RvError};
 
 use crate::HsmError;
 
-/// A module that may not have been loaded yet. It is loaded by the device that needs it first.
-type ModuleCell = Arc<OnceLock<Pkcs11>>;
+/// A module by its path, once it is loaded. The lock is that of its start: modules crash when two threads start them at
+/// once, as two devices of one module would.
+type ModuleCell = Arc<Mutex<Option<Pkcs11>>>;
 
 static MODULES: Mutex<Option<HashMap<PathBuf, ModuleCell>>> = Mutex::new(None);
 
@@ -23,25 +24,21 @@ static MODULES: Mutex<Option<HashMap<PathBuf, ModuleCell>>> = Mutex::new(None);
 /// If the process has initialised the module before, by this crate or by another library, this is no error: the module
 /// is shared, with the locks and the login that it has. If another library has finalised it, it is initialised again.
 pub(crate) fn load_module(path: &Path) -> Result<Pkcs11, HsmError> {
-    let module = library(path)?;
-    match module.initialize(CInitializeArgs::new(CInitializeFlags::OS_LOCKING_OK)) {
-        Ok(()) | Err(Error::Pkcs11(RvError::CryptokiAlreadyInitialized, Function::Initialize)) => Ok(module),
-        Err(error) => Err(HsmError::Initialize { path: path.to_owned(), reason: error.to_string() }),
-    }
-}
-
-/// Returns the library of a module, which stays loaded from now on.
-fn library(path: &Path) -> Result<Pkcs11, HsmError> {
     let cell = {
         let mut modules = MODULES.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(modules.get_or_insert_default().entry(path.to_owned()).or_default())
     };
-    if let Some(module) = cell.get() {
-        return Ok(module.clone());
+    // Not the lock of all modules: a constructor may hang, and must not delay the others.
+    let mut cell = cell.lock().unwrap_or_else(PoisonError::into_inner);
+    let module = match &*cell {
+        Some(module) => module.clone(),
+        None => {
+            let load = |error: Error| HsmError::Load { path: path.to_owned(), reason: error.to_string() };
+            cell.insert(Pkcs11::new(path).map_err(load)?).clone()
+        }
+    };
+    match module.initialize(CInitializeArgs::new(CInitializeFlags::OS_LOCKING_OK)) {
+        Ok(()) | Err(Error::Pkcs11(RvError::CryptokiAlreadyInitialized, Function::Initialize)) => Ok(module),
+        Err(error) => Err(HsmError::Initialize { path: path.to_owned(), reason: error.to_string() }),
     }
-    // The lock is not held here: a constructor may hang, and must not delay other modules. Two threads that come here
-    // at once load one library, because the loader counts.
-    let load = |error: Error| HsmError::Load { path: path.to_owned(), reason: error.to_string() };
-    let module = Pkcs11::new(path).map_err(load)?;
-    Ok(cell.get_or_init(|| module).clone())
 }

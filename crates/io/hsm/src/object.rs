@@ -171,6 +171,9 @@ fn find_one(
     uri: &Pkcs11Uri,
     class: ObjectClass,
 ) -> Result<ObjectHandle, CallFault> {
+    if !token.is_named_by(uri) {
+        return Err(HsmError::OtherToken { token: token.name.clone(), wanted: uri.to_string() }.into());
+    }
     let mut template = name_template(uri);
     if template.is_empty() || uri.class.is_some_and(|class| class != UriClass::Private) {
         return Err(HsmError::KeyName { found: uri.to_string() }.into());

@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 use oarlock::Accelerator;
 use oarlock::JobError;
 use oarlock::process::ProcessMark;
+use tracing::{info, warn};
 
 use self::state::{DevicePhase, PoolState};
 use crate::HsmError;
@@ -46,10 +47,15 @@ pub(crate) struct DevicePool {
     is_closed: AtomicBool,
 }
 
-/// Replies that get an error once the lock of the state is released: their callbacks are the caller's code.
+/// What is done once the lock of the state is released: replies get errors, whose callbacks are the caller's code, and
+/// the log gets changes of the state.
 #[derive(Debug, Default)]
 #[must_use = "the replies must be answered"]
-struct FailedReplies(Vec<(Reply, HsmError)>);
+struct FailedReplies {
+    replies: Vec<(Reply, HsmError)>,
+    /// The reasons of quarantines that began, and `None` for connections.
+    changes: Vec<Option<HsmError>>,
+}
 
 impl DevicePool {
     /// Starts the supervisor, which starts everything else.
@@ -122,6 +128,11 @@ impl DevicePool {
         }
     }
 
+    /// Returns true if the device takes tasks: it is connected, or connects.
+    pub(crate) fn is_available(&self) -> bool {
+        !matches!(self.lock().phase, DevicePhase::Quarantined { .. })
+    }
+
     /// Connects a device in quarantine, and waits for the end of the attempt. An attempt that began before and fails is
     /// followed by another one, because it may have met what was repaired since.
     pub(crate) fn end_quarantine(&self) -> Result<(), HsmError> {
@@ -164,8 +175,11 @@ impl DevicePool {
             state: match &state.phase {
                 DevicePhase::Connecting => HsmState::Connecting,
                 DevicePhase::Ready(_) => HsmState::Ready,
-                DevicePhase::Quarantined { reason, .. } => HsmState::Quarantined { reason: reason.clone() },
+                DevicePhase::Quarantined { reason, .. } => {
+                    HsmState::Quarantined { reason: reason.to_string() }
+                }
             },
+            mechanisms: state.mechanisms.clone(),
             sessions: state.workers.len(),
             queued: state.queue.len(),
             hanging: state.hanging,
@@ -175,17 +189,20 @@ impl DevicePool {
             abandoned: counts.abandoned,
             repaired: counts.repaired,
             connected: counts.connected,
+            restarts: 0,
         }
     }
 
     /// Ends the threads, and waits for them for two seconds at most. Queued tasks fail, and threads in the module end
-    /// when it returns.
+    /// when it returns. A second call does nothing.
     pub(crate) fn close(&self) {
         // In a forked child the lock may be held by a thread that does not exist.
         if !self.is_own_process() {
             return;
         }
-        self.is_closed.store(true, Ordering::Release);
+        if self.is_closed.swap(true, Ordering::AcqRel) {
+            return;
+        }
         let mut failed = FailedReplies::default();
         failed.drain(&mut self.lock().queue, &HsmError::Closed);
         self.tasks.notify_all();
@@ -230,19 +247,33 @@ impl DevicePool {
 
 impl FailedReplies {
     fn push(&mut self, reply: Reply, error: HsmError) {
-        self.0.push((reply, error));
+        self.replies.push((reply, error));
     }
 
     fn drain(&mut self, queue: &mut std::collections::VecDeque<Task>, error: &HsmError) {
-        self.0.extend(queue.drain(..).map(|task| (task.reply(), error.clone())));
+        self.replies.extend(queue.drain(..).map(|task| (task.reply(), error.clone())));
     }
 
     fn len(&self) -> usize {
-        self.0.len()
+        self.replies.len()
     }
 
-    fn answer(self, holder: &str) {
-        self.0.into_iter().for_each(|(reply, error)| reply.fail(holder, error));
+    fn note_change(&mut self, quarantine: Option<HsmError>) {
+        self.changes.push(quarantine);
+    }
+
+    fn is_none(&self) -> bool {
+        self.replies.is_empty() && self.changes.is_empty()
+    }
+
+    fn answer(self, device: &str) {
+        for change in self.changes {
+            match change {
+                Some(reason) => warn!(device, %reason, "the device is in quarantine"),
+                None => info!(device, "connected to the device"),
+            }
+        }
+        self.replies.into_iter().for_each(|(reply, error)| reply.fail(device, error));
     }
 }
 

@@ -7,6 +7,7 @@ use aws_lc_rs::digest;
 use cryptoki::mechanism::{Mechanism, MechanismType};
 use cryptoki::session::Session;
 use oarlock::engine_api::{OperationSet, OwnedJob, SecondInput};
+use oarlock::keys::import;
 use oarlock::{Accelerator, Job, JobError, Key, KeyHome, SigningScheme};
 use zeroize::Zeroizing;
 
@@ -40,6 +41,8 @@ pub(crate) struct HsmSession {
 #[derive(Debug)]
 struct FoundKey {
     object: PrivateObject,
+    /// True if the token has the public half of the job's key, and not only a key of that name.
+    has_public_half: bool,
     /// The secret of implicit rejection, once a decryption has needed it.
     rejection_secret: Option<RejectionSecret>,
 }
@@ -100,6 +103,10 @@ impl HsmSession {
     pub(crate) fn object(&mut self, key: &Key, purpose: KeyPurpose) -> Result<PrivateObject, CallFault> {
         let found = self.found_key(key)?;
         found.object.check_purpose(purpose)?;
+        // The results of other purposes are checked with the public half of the job's key.
+        if !found.has_public_half && matches!(purpose, KeyPurpose::Derive | KeyPurpose::Decapsulate) {
+            return Err(HsmError::NoPublicHalf { key: found.object.name.clone() }.into());
+        }
         Ok(found.object.clone())
     }
 
@@ -111,13 +118,31 @@ impl HsmSession {
             let uri: Pkcs11Uri =
                 reference.parse().map_err(|_| HsmError::KeyName { found: reference.to_string() })?;
             let object = find_private(self.raw()?, &self.token, &uri)?;
+            // Another device may have another key of this name, and the result of an agreement would not tell.
+            let has_public_half = self.has_public_half(key, &uri)?;
             if self.objects.len() >= MAX_OBJECTS {
                 self.objects.clear();
             }
-            self.objects.insert(Arc::clone(reference), FoundKey { object, rejection_secret: None });
+            self.objects
+                .insert(Arc::clone(reference), FoundKey { object, has_public_half, rejection_secret: None });
         }
         // unreachable because the key was inserted above
         self.objects.get_mut(reference).ok_or(CallFault::ObjectLost)
+    }
+
+    /// Returns true if the token has the public half of a key, and false if it has none. Another one is an error.
+    fn has_public_half(&self, key: &Key, uri: &Pkcs11Uri) -> Result<bool, CallFault> {
+        let spki = match find_public_half(self.raw()?, &self.token, uri) {
+            Err(CallFault::Final(HsmError::NoPublicHalf { .. })) => return Ok(false),
+            found => found?,
+        };
+        match import::spki_der(&spki) {
+            Ok(found) if found.fingerprint() == key.fingerprint() => Ok(true),
+            _ => {
+                let token = self.token.name.clone();
+                Err(HsmError::OtherKey { key: uri.to_string(), token }.into())
+            }
+        }
     }
 
     /// Fails unless the token offers a mechanism.

@@ -1,14 +1,15 @@
 //! The settings of a device.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::Pkcs11Uri;
 
 /// The settings of one device: a section `[[hsm]]` of the services.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HsmSettings {
     /// The path of the device's PKCS#11 module, a shared library.
@@ -26,10 +27,22 @@ pub struct HsmSettings {
     /// The time in milliseconds, 10 to 600,000, after which a call of the module that does not return is abandoned.
     #[serde(default = "patience_ms")]
     pub patience_ms: u64,
+    /// The name for logs and metrics. Default: the label of the token, or `slot-N`.
+    pub name: Option<String>,
+    /// True if the module runs in a process of its own, so that a crash of it ends no other work. The process is a
+    /// private cryptoserver.
+    #[serde(default = "isolate")]
+    pub isolate: bool,
+    /// The share of agreements and decapsulations, 0 to 1, that another device with the key, or the same key in this
+    /// process, computes again. Everything else is verified with the public half, always.
+    #[serde(default = "cross_check")]
+    pub cross_check: f64,
+    /// The program of that process. Default: this program, which must be `oarlock`.
+    pub program: Option<PathBuf>,
 }
 
 /// An error of the settings of a device.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum HsmSettingsError {
@@ -41,6 +54,12 @@ pub enum HsmSettingsError {
     Label { found: usize },
     #[error("pin_file: expected an absolute path, found {}", found.display())]
     PinFile { found: PathBuf },
+    #[error("program: expected an absolute path, found {}", found.display())]
+    Program { found: PathBuf },
+    #[error("cross_check: expected 0 to 1, found {found}")]
+    CrossCheck { found: f64 },
+    #[error("name: expected different names, and two devices are called {name:?}")]
+    SameName { name: String },
     #[error("sessions: expected 1 to {MAX_SESSIONS}, found {found}")]
     Sessions { found: usize },
     #[error("patience_ms: expected 10 to 600000, found {found}")]
@@ -48,6 +67,9 @@ pub enum HsmSettingsError {
     #[error("{attribute}: expected in the URI of a device without settings")]
     Attribute { attribute: &'static str },
 }
+
+/// The holder of the keys that are in the devices of a service.
+pub const HSM_HOLDER: &str = "hsm";
 
 /// The maximum number of sessions of a device.
 pub const MAX_SESSIONS: usize = 256;
@@ -67,6 +89,15 @@ fn patience_ms() -> u64 {
     5_000
 }
 
+/// An error of one result in a hundred shows soon, at a hundredth of the cost.
+fn cross_check() -> f64 {
+    0.01
+}
+
+fn isolate() -> bool {
+    true
+}
+
 impl HsmSettings {
     /// Returns the settings that a URI contains: its module, its token and its PIN file.
     ///
@@ -83,6 +114,11 @@ impl HsmSettings {
             pin_file: uri.pin_source.as_ref().map(PathBuf::from),
             sessions: sessions(),
             patience_ms: patience_ms(),
+            name: None,
+            // A device without settings is that of a command, which a crash may end.
+            isolate: false,
+            cross_check: cross_check(),
+            program: None,
         };
         settings.check()?;
         Ok(settings)
@@ -105,11 +141,17 @@ impl HsmSettings {
             }
             _ => {}
         }
+        if let Some(found) = self.program.as_ref().filter(|path| !path.is_absolute()) {
+            return Err(HsmSettingsError::Program { found: found.clone() });
+        }
         if let Some(found) = self.pin_file.as_ref().filter(|path| !path.is_absolute()) {
             return Err(HsmSettingsError::PinFile { found: found.clone() });
         }
         if !(1..=MAX_SESSIONS).contains(&self.sessions) {
             return Err(HsmSettingsError::Sessions { found: self.sessions });
+        }
+        if !(0.0..=1.0).contains(&self.cross_check) {
+            return Err(HsmSettingsError::CrossCheck { found: self.cross_check });
         }
         if !PATIENCE_RANGE_MS.contains(&self.patience_ms) {
             return Err(HsmSettingsError::Patience { found: self.patience_ms });
@@ -117,10 +159,47 @@ impl HsmSettings {
         Ok(())
     }
 
+    /// Checks the settings of several devices.
+    ///
+    /// # Errors
+    /// As for [`check`](Self::check), and [`HsmSettingsError::SameName`].
+    pub fn check_all(devices: &[Self]) -> Result<(), HsmSettingsError> {
+        let mut names = BTreeSet::new();
+        for device in devices {
+            device.check()?;
+            let name = device.device_name();
+            if !names.insert(name.clone()) {
+                return Err(HsmSettingsError::SameName { name });
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the name for logs and metrics.
+    #[must_use]
+    pub fn device_name(&self) -> String {
+        let default = || match (&self.token, self.slot) {
+            (Some(label), _) => label.clone(),
+            (None, slot) => format!("slot-{}", slot.unwrap_or_default()),
+        };
+        self.name.clone().unwrap_or_else(default)
+    }
+
+    /// False if a URI names another token or module. What the settings do not tell, the token decides.
+    #[must_use]
+    pub fn may_be_named_by(&self, uri: &Pkcs11Uri) -> bool {
+        fn fits<T: PartialEq>(wanted: Option<&T>, found: Option<&T>) -> bool {
+            wanted.zip(found).is_none_or(|(wanted, found)| wanted == found)
+        }
+        fits(uri.token.as_ref(), self.token.as_ref())
+            && fits(uri.slot_id.as_ref(), self.slot.as_ref())
+            && uri.module_path.as_ref().is_none_or(|path| Path::new(path) == self.module)
+    }
+
     /// Makes the names of files relative to a directory.
     pub fn resolve_paths(&mut self, base: &Path) {
         self.module = base.join(&self.module);
-        if let Some(path) = &mut self.pin_file {
+        for path in [&mut self.pin_file, &mut self.program].into_iter().flatten() {
             *path = base.join(&*path);
         }
     }

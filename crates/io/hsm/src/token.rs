@@ -11,10 +11,10 @@ use cryptoki::types::RawAuthPin;
 use oarlock_key_files::read_private;
 use zeroize::Zeroizing;
 
-use crate::HsmError;
 use crate::fault::CallFault;
 use crate::module::load_module;
 use crate::settings::HsmSettings;
+use crate::{HsmError, Pkcs11Uri};
 
 /// The maximum size of a PIN file. PINs have up to 255 bytes.
 const MAX_PIN_BYTES: usize = 4096;
@@ -26,6 +26,7 @@ pub(crate) struct TokenConnection {
     slot: Slot,
     /// The token for messages.
     pub(crate) name: String,
+    about: TokenInfo,
     /// The mechanisms that the token offers.
     pub(crate) mechanisms: Vec<MechanismType>,
     /// The maximum number of sessions that the token allows this process, if it tells.
@@ -58,7 +59,20 @@ impl TokenConnection {
         // Some modules report 0 and mean that they do not tell.
         let max_sessions =
             max_sessions.filter(|max| *max > 0).map(|max| usize::try_from(max).unwrap_or(usize::MAX));
-        Ok(Self { module, slot, name, mechanisms, max_sessions })
+        Ok(Self { module, slot, name, about, mechanisms, max_sessions })
+    }
+
+    /// True if a URI names this token.
+    pub(crate) fn is_named_by(&self, uri: &Pkcs11Uri) -> bool {
+        let about = &self.about;
+        let texts = [
+            (&uri.token, about.label()),
+            (&uri.serial, about.serial_number()),
+            (&uri.manufacturer, about.manufacturer_id()),
+            (&uri.model, about.model()),
+        ];
+        texts.iter().all(|(wanted, found)| wanted.as_ref().is_none_or(|wanted| wanted == found))
+            && uri.slot_id.is_none_or(|wanted| wanted == self.slot.id())
     }
 
     /// Opens a session and logs in.

@@ -112,10 +112,10 @@ impl Pkcs11Uri {
         Self { object: object.map(str::to_owned), id: id.map(<[u8]>::to_vec), class, ..Self::default() }
     }
 
-    /// Returns the part that names the object, without its token and its module.
-    #[must_use]
-    pub fn object_part(&self) -> Self {
-        Self::of_object(self.object.as_deref(), self.id.as_deref(), self.class)
+    /// Returns the name of a private key: everything except how to reach its token.
+    pub(crate) fn private_key(&self) -> Self {
+        let class = Some(UriClass::Private);
+        Self { class, module_path: None, pin_source: None, ..self.clone() }
     }
 
     fn set(&mut self, part: UriPart, name: &str, value: &str) -> Result<(), UriError> {

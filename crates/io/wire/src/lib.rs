@@ -59,7 +59,9 @@ pub use link::{LinkError, LinkTransport, ServerLink};
 pub use pool::{ConnectionPool, JobKeySource, PendingJob, PoolAnswer, PoolConfig, PoolError};
 pub use prost::Message;
 #[cfg(feature = "grpc")]
-pub use remote::{ConnectObserver, NameResolver, RemoteConfig, RemoteError, RemoteHolder, ServerReport};
+pub use remote::{
+    ConnectObserver, NameResolver, RemoteConfig, RemoteError, RemoteHolder, ServerReport, order_by_time,
+};
 pub use ring::{RingUnavailable, is_switched_off as is_ring_switched_off};
 #[cfg(feature = "grpc")]
 pub use server_settings::{ServerSettings, ServerSettingsError};

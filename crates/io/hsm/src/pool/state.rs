@@ -34,6 +34,8 @@ pub(super) struct PoolState {
     pub(super) suspect: Option<OwnedJob>,
     pub(super) supervisor: SupervisorState,
     pub(super) counts: DeviceCounts,
+    /// The mechanisms of the last connection.
+    pub(super) mechanisms: Vec<String>,
 }
 
 /// The phase of a device.
@@ -113,6 +115,7 @@ impl PoolState {
             suspect: None,
             supervisor: SupervisorState::Awake,
             counts: DeviceCounts::default(),
+            mechanisms: Vec::new(),
         }
     }
 
@@ -136,6 +139,7 @@ impl PoolState {
 
     /// Notes that a connector has succeeded.
     pub(super) fn connected(&mut self, token: Arc<TokenConnection>, max_workers: usize) {
+        self.mechanisms = token.mechanisms.iter().map(ToString::to_string).collect();
         self.max_workers = token.max_sessions.unwrap_or(max_workers).min(max_workers);
         self.phase = DevicePhase::Ready(token);
         self.attempts += 1;

@@ -18,7 +18,7 @@ impl DevicePool {
             let now = Instant::now();
             self.abandon_overdue(&mut state, now, &mut failed);
             self.end_expired_quarantine(&mut state, now, &mut failed);
-            if failed.len() > 0 {
+            if !failed.is_none() {
                 // What the answers cause may change the state, so it is looked at again before the wait.
                 drop(state);
                 std::mem::take(&mut failed).answer(&self.context.name);
@@ -141,6 +141,10 @@ impl DevicePool {
         let error = HsmError::Quarantined { reason: reason.to_string() };
         state.counts.failed += state.queue.len() as u64;
         failed.drain(&mut state.queue, &error);
+        // A failed probe is no news.
+        if !matches!(&state.phase, DevicePhase::Connecting) || state.failed_attempts == 0 {
+            failed.note_change(Some(reason.clone()));
+        }
         state.quarantine(Instant::now(), reason);
         // Threads that wait for tasks leave, callers that wait for the attempt learn its end, and the supervisor has
         // another deadline.

@@ -106,6 +106,7 @@ impl Worker {
         let session = match connected {
             Ok(session) => {
                 state.connected(Arc::clone(&session.token), self.pool.context.settings.sessions);
+                failed.note_change(None);
                 self.pool.fill_workers(&mut state, &mut failed);
                 self.pool.attempts.notify_all();
                 Some(session)

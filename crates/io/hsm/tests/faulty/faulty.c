@@ -1,6 +1,6 @@
 /* A PKCS#11 module with faults. It passes all calls to the module FAULTY_MODULE, but for the faults that files in the
  * directory FAULTY_DIR name: `NAME` makes every call fail so, `once.NAME` only the next one, which removes the file.
- * A call that hangs reads the FIFO `gate` until its writers have closed it. Each login adds a byte to `logins`. */
+ * A file with a number is a fault of that slot alone. A call that hangs reads the FIFO `gate` until its writers have closed it. Each login adds a byte to `logins`. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -22,13 +22,20 @@ typedef ulong open_call(ulong slot, ulong flags, void *app, void *notify, ulong 
 typedef ulong session_call(ulong session);
 typedef ulong login_call(ulong session, ulong user, byte *pin, ulong len);
 typedef ulong find_call(ulong session, ulong *objects, ulong max, ulong *count);
+struct attribute {
+    ulong type;
+    byte *value;
+    ulong len;
+};
+typedef ulong attribute_call(ulong session, ulong object, struct attribute *list, ulong count);
 typedef ulong sign_init_call(ulong session, void *mechanism, ulong key);
 typedef ulong sign_call(ulong session, byte *data, ulong data_len, byte *signature, ulong *len);
 
 /* CK_FUNCTION_LIST of PKCS#11 2.40: a version, and 68 functions in this order. */
 enum {
     GET_FUNCTION_LIST = 3, GET_SLOT_LIST = 4, GET_TOKEN_INFO = 6, GET_MECHANISM_LIST = 7,
-    OPEN_SESSION = 12, CLOSE_SESSION = 13, LOGIN = 18, LOGOUT = 19, FIND_OBJECTS = 27,
+    OPEN_SESSION = 12, CLOSE_SESSION = 13, LOGIN = 18, LOGOUT = 19, GET_ATTRIBUTE_VALUE = 24,
+    FIND_OBJECTS = 27,
     SIGN_INIT = 42, SIGN = 43, FUNCTIONS = 68
 };
 struct functions {
@@ -38,12 +45,20 @@ struct functions {
 
 enum {
     OK = 0x00, DEVICE_ERROR = 0x30, DEVICE_REMOVED = 0x32, SESSION_COUNT = 0xB1, SESSION_HANDLE_INVALID = 0xB3,
-    TOKEN_NOT_PRESENT = 0xE0, USER_NOT_LOGGED_IN = 0x101, RSA_X_509 = 0x03,
+    TOKEN_NOT_PRESENT = 0xE0, USER_NOT_LOGGED_IN = 0x101, RSA_X_509 = 0x03, VALUE = 0x11,
     PIN_LOCKED_FLAG = 0x00040000, PIN_FINAL_TRY_FLAG = 0x00020000
 };
 
 static struct functions real, faulty;
 static int sessions;
+
+/* The slots of sessions by their handles, which are small, and the slot of this thread's call. */
+static ulong slot_of[4096];
+static __thread ulong current_slot;
+
+static void enter(ulong session) {
+    current_slot = slot_of[session % 4096];
+}
 
 static void path_of(char path[4096], const char *prefix, const char *name) {
     const char *directory = getenv("FAULTY_DIR");
@@ -56,7 +71,12 @@ static int has(const char *name) {
     path_of(path, "once.", name);
     if (unlink(path) == 0) return 1;
     path_of(path, "", name);
-    return access(path, F_OK) == 0;
+    FILE *file = fopen(path, "r");
+    if (!file) return 0;
+    ulong wanted;
+    int found = fscanf(file, "%lu", &wanted);
+    fclose(file);
+    return found != 1 || wanted == current_slot;
 }
 
 static void hang(void) {
@@ -83,6 +103,7 @@ static ulong get_slot_list(byte present, ulong *slots, ulong *count) {
 
 /* CK_TOKEN_INFO begins with 32 + 32 + 16 + 16 bytes of text, and then has the flags. */
 static ulong get_token_info(ulong slot, byte *info) {
+    current_slot = slot;
     ulong flags, result = ((token_info_call *)real.call[GET_TOKEN_INFO])(slot, info);
     memcpy(&flags, info + 96, sizeof flags);
     if (has("locked")) flags |= PIN_LOCKED_FLAG;
@@ -101,10 +122,13 @@ static ulong get_mechanism_list(ulong slot, ulong *list, ulong *count) {
 }
 
 static ulong open_session(ulong slot, ulong flags, void *app, void *notify, ulong *session) {
+    current_slot = slot;
     if (has("removed")) return TOKEN_NOT_PRESENT;
     if (has("one_session") && __atomic_load_n(&sessions, __ATOMIC_SEQ_CST) > 0) return SESSION_COUNT;
     ulong result = ((open_call *)real.call[OPEN_SESSION])(slot, flags, app, notify, session);
-    if (result == OK) __atomic_fetch_add(&sessions, 1, __ATOMIC_SEQ_CST);
+    if (result != OK) return result;
+    slot_of[*session % 4096] = slot;
+    __atomic_fetch_add(&sessions, 1, __ATOMIC_SEQ_CST);
     return result;
 }
 
@@ -115,6 +139,7 @@ static ulong close_session(ulong session) {
 }
 
 static ulong login(ulong session, ulong user, byte *pin, ulong len) {
+    enter(session);
     char path[4096];
     path_of(path, "", "logins");
     int log = open(path, O_WRONLY | O_CREAT | O_APPEND, 0600);
@@ -124,13 +149,22 @@ static ulong login(ulong session, ulong user, byte *pin, ulong len) {
     return ((login_call *)real.call[LOGIN])(session, user, pin, len);
 }
 
+static ulong get_attribute_value(ulong session, ulong object, struct attribute *list, ulong count) {
+    enter(session);
+    ulong result = ((attribute_call *)real.call[GET_ATTRIBUTE_VALUE])(session, object, list, count);
+    if (result == OK && count == 1 && list->type == VALUE && list->value && has("wrong_secret")) list->value[3] ^= 1;
+    return result;
+}
+
 static ulong find_objects(ulong session, ulong *objects, ulong max, ulong *count) {
+    enter(session);
     ulong result = ((find_call *)real.call[FIND_OBJECTS])(session, objects, max, count);
     if (has("count_lie")) *count = max + 7;
     return result;
 }
 
 static ulong sign_init(ulong session, void *mechanism, ulong key) {
+    enter(session);
     if (has("removed")) return DEVICE_REMOVED;
     if (has("removed_briefly")) return DEVICE_REMOVED;
     if (has("device_error")) return DEVICE_ERROR;
@@ -146,6 +180,7 @@ static ulong sign_init(ulong session, void *mechanism, ulong key) {
 }
 
 static ulong sign(ulong session, byte *data, ulong data_len, byte *signature, ulong *len) {
+    enter(session);
     if (!signature) {
         ulong result = ((sign_call *)real.call[SIGN])(session, data, data_len, signature, len);
         if (has("long")) *len += 64;
@@ -198,6 +233,7 @@ __attribute__((visibility("default"))) ulong C_GetFunctionList(struct functions 
         faulty.call[OPEN_SESSION] = open_session;
         faulty.call[CLOSE_SESSION] = close_session;
         faulty.call[LOGIN] = login;
+        faulty.call[GET_ATTRIBUTE_VALUE] = get_attribute_value;
         faulty.call[FIND_OBJECTS] = find_objects;
         faulty.call[SIGN_INIT] = sign_init;
         faulty.call[SIGN] = sign;

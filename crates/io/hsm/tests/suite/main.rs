@@ -5,4 +5,5 @@ mod faults;
 mod keys;
 mod operations;
 mod own_process;
+mod set;
 mod startup;

@@ -6,13 +6,14 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::{Arc, Mutex, mpsc};
+use std::sync::{Mutex, mpsc};
 
 use cryptoki::context::{CInitializeArgs, CInitializeFlags, Pkcs11};
 use cryptoki::error::{Error, RvError};
 use cryptoki::mechanism::Mechanism;
 use cryptoki::object::{Attribute, ObjectHandle};
 use cryptoki::session::{Session, UserType};
+use cryptoki::slot::Slot;
 use cryptoki::types::AuthPin;
 use oarlock::engine_api::{Completion, CompletionSink, Holder, OwnedJobs};
 use oarlock::{Accelerator, Input, Job, JobError, Key, SigningScheme};
@@ -42,6 +43,13 @@ pub(crate) fn with_token<T: FnOnce(&TestToken)>(test: T) {
 /// Runs a test in a process of its own with several tokens of SoftHSM.
 pub(crate) fn with_tokens<T: FnOnce(&TestToken)>(labels: &[&str], test: T) {
     if let Some(output) = run(test, labels, |_| Some(PathBuf::from(SOFTHSM))) {
+        assert!(output.status.success(), "{}", shown(&output));
+    }
+}
+
+/// Runs a test in a process of its own with the faulty module and the tokens `mail` and `spare`.
+pub(crate) fn with_faults_and_spare<T: FnOnce(&TestToken)>(test: T) {
+    if let Some(output) = run(test, &["mail", "spare"], compile_faulty) {
         assert!(output.status.success(), "{}", shown(&output));
     }
 }
@@ -138,9 +146,14 @@ pub(crate) fn write_private(path: &Path, text: &str) {
 
 impl TestToken {
     pub(crate) fn settings(&self) -> HsmSettings {
+        self.settings_of("mail", &self.module)
+    }
+
+    /// Returns the settings of a token of a module that runs in this process.
+    pub(crate) fn settings_of(&self, label: &str, module: &Path) -> HsmSettings {
         let text = format!(
-            "module = {:?}\ntoken = 'mail'\npin_file = {:?}\nsessions = 2\npatience_ms = 600000",
-            self.module,
+            "module = {module:?}\ntoken = {label:?}\npin_file = {:?}\nsessions = 2\npatience_ms = 600000\n\
+             isolate = false",
             self.directory.join("pin")
         );
         toml::from_str(&text).unwrap()
@@ -152,12 +165,12 @@ impl TestToken {
 
     /// Returns a session of SoftHSM itself that can create objects. The process is logged in until it is dropped.
     pub(crate) fn user_session(&self) -> Session {
-        let module = Pkcs11::new(SOFTHSM).unwrap();
-        // The device may have initialised it.
-        let _ = module.initialize(CInitializeArgs::new(CInitializeFlags::OS_LOCKING_OK));
-        let slots = module.get_slots_with_token().unwrap();
-        let is_mail = |slot: &cryptoki::slot::Slot| module.get_token_info(*slot).unwrap().label() == "mail";
-        let slot = slots.into_iter().find(is_mail).unwrap();
+        self.user_session_of("mail")
+    }
+
+    /// As [`user_session`](Self::user_session), of another token.
+    pub(crate) fn user_session_of(&self, label: &str) -> Session {
+        let (module, slot) = softhsm_slot(label);
         let session = module.open_rw_session(slot).unwrap();
         match session.login(UserType::User, Some(&AuthPin::new(PIN.into()))) {
             Ok(()) | Err(Error::Pkcs11(RvError::UserAlreadyLoggedIn, _)) => session,
@@ -177,6 +190,12 @@ impl TestToken {
     /// Plants a fault until it is removed.
     pub(crate) fn plant(&self, fault: &str) {
         fs::write(self.directory.join(fault), "").unwrap();
+    }
+
+    /// Plants a fault of one token until it is removed.
+    pub(crate) fn plant_in(&self, label: &str, fault: &str) {
+        let (_, slot) = softhsm_slot(label);
+        fs::write(self.directory.join(fault), slot.id().to_string()).unwrap();
     }
 
     /// Plants a fault of the next call.
@@ -202,6 +221,17 @@ impl TestToken {
     pub(crate) fn logins(&self) -> usize {
         fs::read(self.directory.join("logins")).map_or(0, |log| log.len())
     }
+}
+
+/// Returns SoftHSM itself, and the slot of a token.
+fn softhsm_slot(label: &str) -> (Pkcs11, Slot) {
+    let module = Pkcs11::new(SOFTHSM).unwrap();
+    // The device may have initialised it.
+    let _ = module.initialize(CInitializeArgs::new(CInitializeFlags::OS_LOCKING_OK));
+    let slots = module.get_slots_with_token().unwrap();
+    let is_wanted = |slot: &Slot| module.get_token_info(*slot).unwrap().label() == label;
+    let slot = slots.into_iter().find(is_wanted).unwrap();
+    (module, slot)
 }
 
 /// Opens a device, with a checker that starts at once.
@@ -254,16 +284,21 @@ impl CompletionSink for Sink {
 }
 
 /// Starts signatures over one digest with P-256.
-pub(crate) fn start(hsm: &Hsm, key: &Key, jobs: usize) -> mpsc::Receiver<Answer> {
+pub(crate) fn start(holder: &dyn Holder, key: &Key, jobs: usize) -> mpsc::Receiver<Answer> {
     let digest = [7; 32];
     let job = Job::sign(SigningScheme::ECDSA_P256_SHA256_DER, key, Input::Digest(&digest));
+    start_jobs(holder, vec![job; jobs])
+}
+
+/// Starts jobs.
+pub(crate) fn start_jobs(holder: &dyn Holder, jobs: Vec<Job<'_>>) -> mpsc::Receiver<Answer> {
     let (sender, answers) = mpsc::channel();
-    let done = Completion::new(jobs, Box::new(Sink(Mutex::new(sender))));
-    Arc::new(hsm.clone()).start(OwnedJobs::new(vec![job.into(); jobs]), done);
+    let done = Completion::new(jobs.len(), Box::new(Sink(Mutex::new(sender))));
+    holder.start(OwnedJobs::new(jobs.into_iter().map(Into::into).collect()), done);
     answers
 }
 
 /// Signs once with P-256.
-pub(crate) fn sign(hsm: &Hsm, key: &Key) -> Result<Vec<u8>, JobError> {
-    start(hsm, key, 1).recv().unwrap().1
+pub(crate) fn sign(holder: &dyn Holder, key: &Key) -> Result<Vec<u8>, JobError> {
+    start(holder, key, 1).recv().unwrap().1
 }

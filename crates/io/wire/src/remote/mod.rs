@@ -27,6 +27,7 @@ use self::batch::AgreementBatch;
 pub use self::names::NameResolver;
 use self::names::ServerList;
 pub use self::observer::ConnectObserver;
+pub use self::rank::order_by_time;
 use self::rank::servers_by_rank;
 use self::server::{RemoteServer, key_reference};
 use self::threshold::ThresholdBatch;

@@ -28,11 +28,13 @@ pub(super) fn servers_by_rank(
         (!server.is_trusted(), under_way * latency)
     };
     let all = (0..servers.len()).filter(|index| !asked.contains(index));
-    ordered(all.map(|index| (rank(index), index)).collect(), turn)
+    order_by_time(all.map(|index| (rank(index), index)).collect(), turn)
 }
 
-/// Orders servers by their ranks. The best ones and those like them begin with that of the turn.
-fn ordered(mut ranks: Vec<((bool, u128), usize)>, turn: usize) -> Vec<usize> {
+/// Orders units by their ranks: (is a last resort, time to finish). The best ones, and those that take at most twice
+/// their time, begin with that of the turn.
+#[must_use]
+pub fn order_by_time(mut ranks: Vec<((bool, u128), usize)>, turn: usize) -> Vec<usize> {
     ranks.sort_unstable();
     let best = ranks.first().map(|(rank, _)| *rank);
     let is_alike = |((is_open, time), _): &((bool, u128), usize)| {
@@ -57,10 +59,10 @@ mod tests {
         let ranks = || {
             vec![((false, 100), 0), ((false, 201), 1), ((true, 1), 2), ((false, 199), 3), ((false, 110), 4)]
         };
-        assert_eq!(ordered(ranks(), 0), [0, 4, 3, 1, 2]);
-        assert_eq!(ordered(ranks(), 1), [4, 3, 0, 1, 2]);
-        assert_eq!(ordered(ranks(), 5), [3, 0, 4, 1, 2]);
-        assert_eq!(ordered(vec![((true, 5), 0), ((true, 7), 1)], 1), [1, 0]);
-        assert!(ordered(Vec::new(), 3).is_empty());
+        assert_eq!(order_by_time(ranks(), 0), [0, 4, 3, 1, 2]);
+        assert_eq!(order_by_time(ranks(), 1), [4, 3, 0, 1, 2]);
+        assert_eq!(order_by_time(ranks(), 5), [3, 0, 4, 1, 2]);
+        assert_eq!(order_by_time(vec![((true, 5), 0), ((true, 7), 1)], 1), [1, 0]);
+        assert!(order_by_time(Vec::new(), 3).is_empty());
     }
 }
