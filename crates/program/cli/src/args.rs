@@ -82,6 +82,9 @@ pub(crate) enum CliCommand {
     Records(Box<RecordsArgs>),
     /// Run the cryptoserver: keys and engines for other programs
     Serve(ServeArgs),
+    /// Serve one HSM on stdin and a private socket, for the service that starts this process
+    #[command(hide = true)]
+    HsmProcess,
     /// Run the mail filter for Postfix and Sendmail: DKIM and ARC
     Milter(MilterArgs),
     /// Run the TLS proxy in front of a TCP service

@@ -7,6 +7,7 @@
 //! | `engines`, `records`, `serve`, `audit`, `milter`, `proxy`, `call`, `keys`, `token`, `dkim`, `dnssec`, `sockets` | the commands |
 //! | `laboratory` | commands that `oarlock-lab` runs |
 //! | `error` | the error of commands that have none of their own |
+//! | `hsm_process` | the process of a device, for services |
 //! | `load` | the server that `oarlock load` measures |
 //! | `manual` | completions of shells, manual pages |
 //! | `key_records` | the sources of the keys of mail |
@@ -22,6 +23,7 @@ mod dkim;
 mod dnssec;
 mod engines;
 mod error;
+mod hsm_process;
 mod key_path;
 mod key_records;
 mod keys;
@@ -64,6 +66,7 @@ fn run(cli: &OarlockCli) -> Result<(), Failure> {
         CliCommand::Speed(args) => Ok(speed::run(global, args)?),
         CliCommand::Records(args) => Ok(records::run(global, args)?),
         CliCommand::Serve(args) => serve::run(global, args).map_err(Failure::in_command("serve")),
+        CliCommand::HsmProcess => hsm_process::run().map_err(Failure::in_command("hsm-process")),
         CliCommand::Milter(args) => milter::run(global, args).map_err(Failure::in_command("milter")),
         CliCommand::Proxy(args) => proxy::run(global, args).map_err(Failure::in_command("proxy")),
         CliCommand::Call(args) => call::run(global, args).map_err(Failure::in_command("call")),

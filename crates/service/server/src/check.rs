@@ -40,7 +40,7 @@ pub fn check(
         check_audit(&audit.file)
             .map_err(|error| CryptoserverError::Audit { path: audit.file.clone(), error })?;
     }
-    let (sources, keyring, found) = KeySources::open(config, CounterUse::Check)?;
+    let (sources, keyring, found) = KeySources::open(config, None, CounterUse::Check)?;
     warnings.extend(key_warnings(&found));
     warnings.extend(group_warnings(config, &sources));
     warnings.extend(grant_warnings(config, &keyring));

@@ -1,11 +1,14 @@
 //! The configuration file `oarlock.toml`.
 
+use std::collections::BTreeMap;
 use std::iter;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use oarlock::ConfirmRule;
+use oarlock_hsm::{HsmSettings, HsmSettingsError, Pkcs11Uri, UriError};
+use oarlock_key_files::is_key_name;
 use oarlock_service_kit::EngineSettings;
 use oarlock_service_kit::settings::{SettingsError, expect, expect_paths, parse_unix_mode, read_settings};
 use oarlock_sockets::ChainLimit;
@@ -31,6 +34,9 @@ pub struct CryptoserverConfig {
     /// The grants to use resident keys.
     #[serde(default, rename = "grant")]
     pub grants: Vec<GrantConfig>,
+    /// The devices that hold keys.
+    #[serde(default, rename = "hsm")]
+    pub devices: Vec<HsmSettings>,
     /// The audit log, if there is one.
     pub audit: Option<AuditConfig>,
     /// The bounds of what clients may use.
@@ -96,6 +102,40 @@ pub struct KeysConfig {
     /// The first bytes of counted nonces, in 8 hexadecimal digits. It overrides the file of symmetric keys, and must
     /// differ between servers with the same file.
     pub nonce_field: Option<NonceField>,
+    /// The keys of devices by name: URIs of RFC 7512, with `object`, `id` or both, and with `token` if several devices
+    /// have such an object.
+    pub hsm: BTreeMap<String, String>,
+}
+
+impl KeysConfig {
+    /// Returns the keys of devices.
+    ///
+    /// # Errors
+    /// A name or a URI is not valid, or no device has the token.
+    pub(crate) fn device_keys(
+        &self,
+        devices: &[HsmSettings],
+    ) -> Result<BTreeMap<String, Pkcs11Uri>, ConfigError> {
+        self.hsm.iter().map(|(name, text)| Ok((name.clone(), device_key(name, text, devices)?))).collect()
+    }
+}
+
+fn device_key(name: &str, text: &str, devices: &[HsmSettings]) -> Result<Pkcs11Uri, ConfigError> {
+    let fault = |reason: String| ConfigError::DeviceKey { name: name.to_owned(), reason };
+    // The process of a device serves its keys under their URIs.
+    if !is_key_name(name) && name != text {
+        return Err(fault(
+            "expected a name of letters, digits, '.', '-' and '_', at most 64 of them".to_owned(),
+        ));
+    }
+    let uri: Pkcs11Uri = text.parse().map_err(|error: UriError| fault(error.to_string()))?;
+    if uri.object.is_none() && uri.id.is_none() {
+        return Err(fault("expected a URI with `object` or `id`".to_owned()));
+    }
+    match devices.iter().any(|device| device.may_be_named_by(&uri)) {
+        true => Ok(uri),
+        false => Err(fault("no section [[hsm]] has its token".to_owned())),
+    }
 }
 
 /// The first bytes of the counted nonces of one server.
@@ -375,6 +415,17 @@ pub enum ConfigError {
     /// The file cannot be read, or a value is not allowed.
     #[error(transparent)]
     Settings(#[from] SettingsError),
+    /// A device has an invalid setting.
+    #[error("[[hsm]] {0}")]
+    Device(#[from] HsmSettingsError),
+    /// A key of a device cannot be named so.
+    #[error("[keys.hsm] {name}: {reason}")]
+    DeviceKey {
+        /// The name of the key.
+        name: String,
+        /// The reason. It does not quote the URI, which may contain a PIN by mistake.
+        reason: String,
+    },
     /// A grant has an invalid pattern of clients.
     #[error("[[grant]] {number}, clients: {error}")]
     Client {
@@ -421,6 +472,7 @@ impl CryptoserverConfig {
         for path in tls.chain(paths).chain(audit) {
             *path = base.join(&*path);
         }
+        self.devices.iter_mut().for_each(|device| device.resolve_paths(base));
     }
 
     /// Checks that no setting contains a key instead of a path, because messages quote paths.
@@ -452,6 +504,8 @@ impl CryptoserverConfig {
         let is_queue = ((1 << 16)..=(1 << 30)).contains(&queue);
         expect("[audit] max_queue_bytes", "65536 to 1073741824", is_queue, queue)?;
         self.engines.settings().check()?;
+        HsmSettings::check_all(&self.devices)?;
+        self.keys.device_keys(&self.devices)?;
         expect("[grant] rate", "1 or more", self.grants.iter().all(|grant| grant.rate != Some(0)), 0)?;
         (1..).zip(&self.grants).try_for_each(|(number, grant)| grant.check(number))
     }

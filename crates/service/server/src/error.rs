@@ -4,6 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use oarlock::BuildError;
+use oarlock_hsm::HsmError;
 use oarlock_network::SocketFileError;
 use oarlock_service_kit::ListenError;
 
@@ -21,6 +22,9 @@ pub enum CryptoserverError {
     /// The engines cannot be built.
     #[error("[engines] {0}")]
     Build(#[from] BuildError),
+    /// A device cannot be used.
+    #[error("[[hsm]] {0}")]
+    Device(#[from] HsmError),
     /// The resident keys cannot be read.
     #[error(transparent)]
     Keys(#[from] ResidentKeysError),

@@ -4,6 +4,7 @@
 //! depends on keys alone, such as the description of a key, is computed once per generation.
 
 mod chains;
+mod device_keys;
 mod identity_file;
 mod sources;
 
@@ -38,6 +39,8 @@ pub(crate) struct Keyring {
     /// The versions of the keys of the table.
     pub(crate) versions: Arc<KeyVersions>,
     grants: Arc<[Arc<ActiveGrant>]>,
+    /// The names of keys whose devices are not available, with the reasons.
+    missing: BTreeMap<Arc<str>, String>,
     /// True if clients may bring keys of their own.
     pub(crate) may_bring_keys: bool,
 }
@@ -138,6 +141,12 @@ impl Keyring {
         has_key.then(|| self.versions.range(base).unwrap_or_default())
     }
 
+    /// Returns the reason why a key is not available if its device is not, and the client has rights to the key.
+    pub(crate) fn missing_reason(&self, name: &str, client: &ClientIdentity) -> Option<&str> {
+        let reason = self.missing.get(name)?;
+        (!self.rights(name, client).is_none()).then_some(reason)
+    }
+
     /// Returns a key and a client's rights to it. A key without any rights is reported as absent, so that names stay
     /// unknown to clients that may not use them.
     pub(crate) fn find_for_client(
@@ -152,15 +161,15 @@ impl Keyring {
         Some((self.find(name)?, rights))
     }
 
-    /// Returns the names of all keys.
+    /// Returns the names of all keys, those of missing devices included.
     pub(crate) fn names(&self) -> impl Iterator<Item = Arc<str>> {
         let symmetric = self.table.names().into_iter().map(|(_, name)| name);
         // A version below the minimum is as if it were not there.
         let symmetric = symmetric.filter(|name| self.symmetric(name).is_some());
-        self.asymmetric.keys().cloned().chain(symmetric)
+        self.asymmetric.keys().chain(self.missing.keys()).cloned().chain(symmetric)
     }
 
-    /// Returns the number of keys in the directory.
+    /// Returns the number of keys in the directory and in devices.
     pub(crate) fn asymmetric_len(&self) -> usize {
         self.asymmetric.len()
     }

@@ -16,6 +16,7 @@
 //! | `overhead` | the CPU time of the server beside that of its engines |
 //! | `keyring`, [`pattern`], `client_pattern`, `operations` | resident keys, and the grants to use them |
 //! | `check`, `reload` | a configuration checked without a server, and read again by a running one |
+//! | [`hsm_process`] | the process of a device: a private server |
 //! | `null` | the benchmark key that answers with zeros |
 //! | `audit`, [`audit_chain`] | the audit log, and the hash chain of its lines |
 //! | `metrics`, `metrics_page`, `key_uses` | the counters, and their page for Prometheus |
@@ -42,6 +43,7 @@ mod descriptors;
 pub mod development;
 mod error;
 mod grpc;
+pub mod hsm_process;
 mod http2;
 mod identity;
 pub mod json;

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use oarlock::Key;
+use oarlock_hsm::Pkcs11Uri;
 use oarlock_key_files::SecretReader;
 use oarlock_service_kit::give_memory_back;
 use tokio::sync::{mpsc, oneshot};
@@ -40,9 +42,11 @@ pub(crate) struct Reloader {
 #[derive(Clone, Debug)]
 pub struct ReloadHandle(mpsc::Sender<ReloadRequest>);
 
-struct ReloadRequest {
-    config: CryptoserverConfig,
-    done: oneshot::Sender<Result<(), CryptoserverError>>,
+enum ReloadRequest {
+    /// Everything by a configuration.
+    Config(Box<CryptoserverConfig>, oneshot::Sender<Result<(), CryptoserverError>>),
+    /// One more key of a device.
+    DeviceKey { name: String, uri: Pkcs11Uri, key: Key, done: oneshot::Sender<()> },
 }
 
 impl ReloadHandle {
@@ -58,8 +62,25 @@ impl ReloadHandle {
     /// A file cannot be used, and then nothing changes. Or the server has stopped.
     pub async fn reload(&self, config: CryptoserverConfig) -> Result<(), CryptoserverError> {
         let (done, outcome) = oneshot::channel();
-        self.0.send(ReloadRequest { config, done }).await.map_err(|_| CryptoserverError::Stopped)?;
+        let request = ReloadRequest::Config(Box::new(config), done);
+        self.0.send(request).await.map_err(|_| CryptoserverError::Stopped)?;
         outcome.await.map_err(|_| CryptoserverError::Stopped)?
+    }
+
+    /// Adds a key that a device has described, under a name.
+    ///
+    /// # Errors
+    /// The server has stopped.
+    pub(crate) async fn add_device_key(
+        &self,
+        name: String,
+        uri: Pkcs11Uri,
+        key: Key,
+    ) -> Result<(), CryptoserverError> {
+        let (done, outcome) = oneshot::channel();
+        let request = ReloadRequest::DeviceKey { name, uri, key, done };
+        self.0.send(request).await.map_err(|_| CryptoserverError::Stopped)?;
+        outcome.await.map_err(|_| CryptoserverError::Stopped)
     }
 }
 
@@ -105,9 +126,14 @@ impl Reloader {
             let worked = tokio::task::spawn_blocking(move || {
                 match reload {
                     None => self.check_files(),
-                    Some(ReloadRequest { config, done }) => {
+                    Some(ReloadRequest::Config(config, done)) => {
                         // An error means that the caller no longer waits for the result.
-                        let _ = done.send(self.reload(config));
+                        let _ = done.send(self.reload(*config));
+                    }
+                    Some(ReloadRequest::DeviceKey { name, uri, key, done }) => {
+                        let found = self.sources.add_device_key(name, uri, key);
+                        self.apply_keys(found);
+                        let _ = done.send(());
                     }
                 }
                 self
@@ -253,6 +279,7 @@ impl Reloader {
             ("audit", old.audit != new.audit),
             ("limits", old.limits != limits),
             ("engines", old.engines != new.engines),
+            ("hsm", old.devices != new.devices),
         ];
         let sections: Vec<_> =
             changed.iter().filter(|(_, is_changed)| *is_changed).map(|(name, _)| *name).collect();
@@ -304,6 +331,9 @@ pub(crate) fn log_key_changes(found: &KeyChanges) {
     for (path, fault) in &found.chain_faults {
         warn!(path = %path.display(), %fault, "these certificates are not used; the key is");
     }
+    for (name, fault) in &found.missing {
+        warn!(name, %fault, "a key of a device is not available; the device is asked every second");
+    }
     for fault in &found.faults {
         warn!(%fault, "the last content stays in use");
     }
@@ -352,7 +382,7 @@ mod tests {
             keys.display(),
             records.display()
         ));
-        let (mut sources, ..) = KeySources::open(&config, CounterUse::Create).unwrap();
+        let (mut sources, ..) = KeySources::open(&config, None, CounterUse::Create).unwrap();
         let mut memory = FaultMemory::default();
         let mut reported = || {
             let mut found = sources.refresh();

@@ -6,7 +6,8 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use oarlock::AcceleratorBuilder;
+use oarlock::{Accelerator, AcceleratorBuilder};
+use oarlock_hsm::HsmSet;
 use oarlock_key_files::SecretReader;
 use oarlock_network::{PassedSockets, SocketFile};
 use oarlock_service_kit::{Current, ListenError, ServiceClock, bind_tcp, metrics};
@@ -126,13 +127,16 @@ impl BoundServer {
         let tls_files = tls.cloned().map(TlsFiles::new);
         let tls = tls.map(|tls| TlsState::read(tls, &clock, SecretReader::ThisProcess)).transpose()?;
         let tls = tls.map(Current::new);
-        let (sources, keyring, first) = KeySources::open(&config, CounterUse::Create)?;
+        let devices = open_devices(&config)?;
+        let (sources, keyring, first) = KeySources::open(&config, devices.clone(), CounterUse::Create)?;
         log_key_changes(&first);
         let audit = AuditLog::open(config.audit.as_ref()).map_err(|error| {
             let path = config.audit.as_ref().map(|audit| audit.file.clone()).unwrap_or_default();
             CryptoserverError::Audit { path, error }
         })?;
-        let accelerator = engine_builder(&config, engines).build()?;
+        let engines = engine_builder(&config, engines);
+        let engines = devices.iter().fold(engines, |engines, set| engines.holder(Arc::new(set.clone())));
+        let accelerator = engines.build()?;
         config.engines.settings().log_absent(&accelerator);
         let lifetimes = Arc::new(ConnectionLifetimes::new(clock, &config.limits));
         if config.engines.null_key {
@@ -144,7 +148,7 @@ impl BoundServer {
         if let Some(reduced) = reduced {
             warn!("{reduced}");
         }
-        let service = SharedService::new(accelerator, keyring, limits, audit, tls, lifetimes);
+        let service = SharedService::new(accelerator, devices, keyring, limits, audit, tls, lifetimes);
         let listeners = Listeners::bind(&config, passed).await?;
         // Only a server that could bind all its addresses has started.
         service.audit.event(EventKind::Start, &format_args!("version {}", env!("CARGO_PKG_VERSION")));
@@ -170,6 +174,12 @@ impl BoundServer {
     #[must_use]
     pub fn reload_handle(&self) -> ReloadHandle {
         self.handle.clone()
+    }
+
+    /// Returns the devices, if the configuration has some.
+    #[must_use]
+    pub fn devices(&self) -> Option<&HsmSet> {
+        self.service.devices.as_ref()
     }
 
     /// Serves until `stop` is ready. Then requests in progress are answered, new requests are refused, and connections
@@ -238,6 +248,16 @@ impl BoundServer {
         info!("stopped");
         Ok(())
     }
+}
+
+/// Opens the devices of a configuration.
+fn open_devices(config: &CryptoserverConfig) -> Result<Option<HsmSet>, CryptoserverError> {
+    if config.devices.is_empty() {
+        return Ok(None);
+    }
+    // It verifies signatures, and knows no device.
+    let checker = config.engines.settings().builder(Accelerator::builder()).lazy().build()?;
+    Ok(Some(HsmSet::open(config.devices.clone(), &checker)?))
 }
 
 /// Returns the builder of the engines with the settings of a configuration.

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use oarlock::Accelerator;
+use oarlock_hsm::HsmSet;
 use oarlock_network::DrainSwitch;
 use oarlock_service_kit::Current;
 use oarlock_wire::fault::fault_of;
@@ -26,6 +27,8 @@ use crate::tls::TlsState;
 #[derive(Debug)]
 pub(crate) struct SharedService {
     pub(crate) accelerator: Accelerator,
+    /// The devices that hold keys, if there are any.
+    pub(crate) devices: Option<HsmSet>,
     keyring: Current<Keyring>,
     pub(crate) limits: ServerLimits,
     pub(crate) audit: AuditLog,
@@ -57,6 +60,7 @@ impl SharedService {
 
     pub(crate) fn new(
         accelerator: Accelerator,
+        devices: Option<HsmSet>,
         keyring: Keyring,
         limits: ServerLimits,
         audit: AuditLog,
@@ -69,6 +73,7 @@ impl SharedService {
         let (keyring, metrics) = (Current::new(keyring), ServerMetrics::default());
         Self {
             accelerator,
+            devices,
             keyring,
             limits,
             audit,

@@ -44,7 +44,7 @@ pub(crate) use self::driver::{HeldRequest, RequestDriver, RequestSource};
 pub(crate) use self::faults::refusal;
 use self::faults::{bad_key, no_key, replaced_key, too_many_bytes};
 use self::jobs::run_long;
-use self::opened_key::{MAX_NAME_BYTES, OpenedKey, OpenedSource, audit_refusal, is_expected};
+use self::opened_key::{MAX_NAME_BYTES, OpenedKey, OpenedSource, absent_key, audit_refusal, is_expected};
 use self::own_keys::{OwnKeys, count_brought_key, no_brought_keys};
 pub(crate) use self::single_call::{SingleCall, no_answer};
 pub(crate) use self::unary::{UnaryJob, UnaryKey, UnaryOutcome, run_unary};
@@ -150,9 +150,11 @@ impl ClientSession {
                 ready(response::Body::Keys(proto::KeyList { keys }))
             }
             Some(request::Body::GetPublicKey(get)) => {
-                let info = Some(&*get.name).filter(|name| name.len() <= MAX_NAME_BYTES);
-                let info = info.and_then(|name| self.keyring.info_for_client(name, &self.client.identity));
-                ready(response::Body::Key(info.ok_or_else(|| no_key(&get.name))?))
+                let name = Some(&*get.name).filter(|name| name.len() <= MAX_NAME_BYTES);
+                let name = name.ok_or_else(|| no_key(&get.name))?;
+                let info = self.keyring.info_for_client(name, &self.client.identity);
+                let info = info.ok_or_else(|| absent_key(&self.keyring, name, &self.client))?;
+                ready(response::Body::Key(info))
             }
             Some(request::Body::OpenRing(_)) => {
                 Err(refusal(Code::Unsupported, NO_SHARED_MEMORY, Blame::Caller))

@@ -7,6 +7,7 @@
 //! | `call`, `other_languages`, `ring`, `haproxy` | clients of a server: ours, in other languages, local, behind HAProxy |
 //! | `audit`, `sealed_keys`, `socket_activation` | the audit log, sealed key files, sockets that systemd binds |
 //! | `milter`, `proxy` | the mail filter and the TLS proxy |
+//! | `hsm` | keys in HSMs at the cryptoserver |
 //! | `keys`, `token` | keys and token files |
 //! | `dkim`, `dkim_import` | mail, and settings of OpenDKIM |
 //! | `dnssec_keys`, `dnssec_sign`, `dnssec_verify`, `dnssec_capacity` | zones, and the capacity of a resolver |
@@ -36,6 +37,7 @@ mod guide;
 mod guides;
 mod hand_over;
 mod haproxy;
+mod hsm;
 mod image;
 mod install;
 mod keys;

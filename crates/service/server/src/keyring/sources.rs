@@ -3,9 +3,12 @@
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
+use oarlock::Key;
 use oarlock::keys::Passphrase;
 use oarlock_files::FileStamp;
+use oarlock_hsm::{HsmError, HsmSet, Pkcs11Uri};
 use oarlock_key_files::sealed::{
     AgeIdentities, IdentityReadFault, KeyFileReadFault, SEALED_ENDING, SealFault, read_key_file,
 };
@@ -17,6 +20,7 @@ use oarlock_keytable::{CounterStore, FileCounter, KeyTable};
 use oarlock_records::{KeyFileError, KeyVersions, LoadedKeys, VersionRange, load_keys_at, split_version};
 
 use super::chains::{ChainedKey, KeyChainFault, KeyChains};
+use super::device_keys::DeviceKeys;
 use super::identity_file::IdentityFile;
 use super::{ActiveGrant, DescribedKey, Keyring, ResidentKey};
 use crate::config::{ConfigError, CryptoserverConfig, KeysConfig, NonceField};
@@ -29,6 +33,7 @@ pub(crate) struct KeySources {
     /// The identities that open sealed files.
     identity: IdentityFile,
     chains: KeyChains,
+    devices: DeviceKeys,
     records: Option<RecordsFile>,
     counters: CounterUse,
     table: KeyTable,
@@ -48,6 +53,9 @@ struct RecordsFile {
     /// True if the file was sealed when it was read.
     is_sealed: bool,
 }
+
+/// The maximum time for which a start and a reload wait for devices. Keys that come later are used within a second.
+const MAX_DEVICE_WAIT: Duration = Duration::from_secs(3);
 
 /// The maximum bytes of the file of symmetric keys: more than half a million keys. `oarlock keys` has the same limit.
 const MAX_RECORDS_BYTES: usize = 64 << 20;
@@ -180,12 +188,16 @@ pub(crate) struct KeyChanges {
     /// The faults of sources as a whole. The last content of a faulty source stays in use.
     pub(crate) faults: Vec<ResidentKeysError>,
     pub(crate) has_new_records: bool,
+    /// The keys whose devices have become unavailable, with the reasons.
+    pub(crate) missing: Vec<(String, HsmError)>,
 }
 
 impl KeySources {
-    /// Reads all keys and returns the first keyring. A fault of a single file of the directory does not fail the whole.
+    /// Reads all keys and returns the first keyring. A fault of a single file of the directory does not fail the whole,
+    /// and neither does a device that is not available. `devices` is `None` for a check, which must not log in.
     pub(crate) fn open(
         config: &CryptoserverConfig,
+        devices: Option<HsmSet>,
         counters: CounterUse,
     ) -> Result<(Self, Keyring, KeyChanges), ResidentKeysError> {
         let KeysConfig { directory, identity, passphrase_file, .. } = &config.keys;
@@ -200,6 +212,7 @@ impl KeySources {
             directory,
             identity,
             chains: KeyChains::default(),
+            devices: DeviceKeys::new(devices, config.keys.device_keys(&config.devices)?),
             records: RecordsFile::from_config(&config.keys),
             counters,
             table: KeyTable::new(),
@@ -209,6 +222,7 @@ impl KeySources {
             has_null_key: config.engines.null_key,
             generation: 0,
         };
+        sources.devices.wait(MAX_DEVICE_WAIT);
         let mut first = sources.refresh();
         // At the start there is no last content that could stay in use, so a fault of a source ends it.
         match first.faults.pop() {
@@ -231,6 +245,7 @@ impl KeySources {
         let grants = ActiveGrant::activate(&config.grants, &self.grants)?;
         // Only the listing can fail as a whole. The fault of a single file is reported and does not stop a reload.
         let listed = self.list(config.keys.directory.as_deref())?;
+        let device_keys = config.keys.device_keys(&config.devices)?;
         let mut records = RecordsFile::from_config(&config.keys);
         let identities = identity.identities().map(|identities| &**identities);
         let table = read_records(&mut records, identities, self.counters)?;
@@ -248,6 +263,9 @@ impl KeySources {
         let changes = self.read_directory(listed, passphrase);
         let mut found = KeyChanges { changes, has_new_records, ..KeyChanges::default() };
         self.note_former_keys(&mut found);
+        self.devices.replace_names(device_keys);
+        self.devices.wait(MAX_DEVICE_WAIT);
+        self.take_device_keys(&mut found);
         self.chains.forget_stamps();
         self.read_chains(&mut found);
         found.keyring = Some(self.keyring());
@@ -330,14 +348,34 @@ impl KeySources {
             }
             Err(error) => found.faults.push(error),
         }
+        let has_device_changes = self.take_device_keys(&mut found);
         let has_new_chains = self.read_chains(&mut found);
         let changes = &found.changes;
         let is_changed =
             !(changes.added.is_empty() && changes.replaced.is_empty() && changes.removed.is_empty());
-        if is_changed || has_new_chains || found.has_new_records {
+        if is_changed || has_device_changes || has_new_chains || found.has_new_records {
             found.keyring = Some(self.keyring());
         }
         found
+    }
+
+    /// Adds a key that a device has described.
+    pub(crate) fn add_device_key(&mut self, name: String, uri: Pkcs11Uri, key: Key) -> KeyChanges {
+        let mut found = KeyChanges::default();
+        self.devices.add(name, uri, key);
+        if self.take_device_keys(&mut found) {
+            found.keyring = Some(self.keyring());
+        }
+        found
+    }
+
+    /// Takes what devices have answered. Returns true if a key has changed, or the reason why one is missing.
+    fn take_device_keys(&mut self, found: &mut KeyChanges) -> bool {
+        let new = self.devices.refresh();
+        let is_changed = !new.is_none();
+        found.changes.added.extend(new.changed);
+        found.missing = new.faults;
+        is_changed
     }
 
     /// Makes the next reading open sealed files again.
@@ -402,19 +440,28 @@ impl KeySources {
     fn keyring(&mut self) -> Keyring {
         // Sessions compare the number, not the content, to notice a new keyring.
         self.generation += 1;
-        let keys = self.directory.iter().flat_map(KeyDirectory::keys);
+        let keys = || self.directory.iter().flat_map(KeyDirectory::keys);
+        let local = keys().filter_map(|(_, material)| match material {
+            KeyMaterial::Key(key) if !key.kind().is_public() => Some(key.clone()),
+            _ => None,
+        });
+        self.devices.set_twins(local);
         let resident = |material: &KeyMaterial| match material {
             KeyMaterial::Key(key) => ResidentKey::Asymmetric(key.clone()),
             KeyMaterial::Share(share) => ResidentKey::Share(share.clone()),
         };
         let chains = &self.chains;
         let described = |name: &str, key| (name.into(), DescribedKey::new(name, key, chains.of_key(name)));
-        let keys = keys.map(|(name, material)| described(name, resident(material)));
+        let keys = keys().map(|(name, material)| described(name, resident(material)));
+        let devices = self.devices.found().into_iter();
+        let devices = devices.map(|(name, key)| described(&name, ResidentKey::Asymmetric(key)));
         let null = self.has_null_key.then(null::key);
         let null = null.map(|(name, key)| described(&name, ResidentKey::Asymmetric(key)));
         Keyring {
             generation: self.generation,
-            asymmetric: keys.chain(null).collect(),
+            // A key of the directory wins, as it does over a symmetric key of its name.
+            asymmetric: devices.chain(keys).chain(null).collect(),
+            missing: self.devices.missing(),
             table: self.table.clone(),
             versions: Arc::clone(&self.versions),
             grants: Arc::clone(&self.grants),

@@ -48,6 +48,12 @@ pub(super) fn no_key(name: &str) -> Fault {
     refusal(Code::PermissionDenied, &message, Blame::Caller)
 }
 
+/// Returns the refusal for a key whose device is not available.
+pub(super) fn missing_key(name: &str, reason: &str) -> Fault {
+    let message = format!("key {name:?}: its device is not available: {reason}");
+    Fault { retry_after_ms: 1000, ..refusal(Code::Unavailable, &message, Blame::Machine) }
+}
+
 /// Returns the refusal for a key that replaced the expected one. The name comes from the server's files, or is the
 /// fingerprint of a key that the client brought.
 pub(super) fn replaced_key(name: &str) -> Fault {

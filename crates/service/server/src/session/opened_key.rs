@@ -7,7 +7,7 @@ use oarlock::Key;
 use oarlock::keys::threshold::Share;
 use oarlock_wire::proto::{Blame, Code, Fault};
 
-use super::faults::{no_key, no_version, refusal, removed_key, replaced_key, too_many_bytes};
+use super::faults::{missing_key, no_key, no_version, refusal, removed_key, replaced_key, too_many_bytes};
 use super::own_keys::import_client_key;
 use crate::audit::AuditedOperation;
 use crate::budget::HeldBytes;
@@ -68,8 +68,7 @@ impl OpenedKey {
         let short = Some(name).filter(|name| name.len() <= MAX_NAME_BYTES);
         let found = short.and_then(|name| keyring.find_for_client(name, &client.identity));
         let Some((key, rights)) = found else {
-            let version = short.and_then(|name| keyring.missing_version(name, &client.identity));
-            let fault = version.map_or_else(|| no_key(name), |range| no_version(name, range));
+            let fault = short.map_or_else(|| no_key(name), |name| absent_key(keyring, name, client));
             audit_refusal(service, client, number, name, fault.code());
             return Err(fault);
         };
@@ -138,6 +137,15 @@ impl OpenedKey {
 pub(super) enum JobSigner<'s> {
     Key(&'s Key),
     Share(&'s Share),
+}
+
+/// Returns the refusal for a key that is not there.
+pub(super) fn absent_key(keyring: &Keyring, name: &str, client: &KnownClient) -> Fault {
+    if let Some(reason) = keyring.missing_reason(name, &client.identity) {
+        return missing_key(name, reason);
+    }
+    let version = keyring.missing_version(name, &client.identity);
+    version.map_or_else(|| no_key(name), |range| no_version(name, range))
 }
 
 /// Returns true if the client expects no particular key, or this one.

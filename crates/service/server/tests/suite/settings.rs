@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::Path;
 
 use oarlock::ConfirmRule;
+use oarlock_hsm::HsmSettings;
 use oarlock_server::CryptoserverConfig;
 use oarlock_server::config::{
     AuditConfig, EnginesConfig, GrantConfig, KeysConfig, ListenConfig, ServerLimits, TlsConfig,
@@ -52,14 +53,16 @@ fn contains_every_setting() {
         ("listen", fields::<ListenConfig>()),
         ("tls", fields::<TlsConfig>()),
         ("keys", fields::<KeysConfig>()),
+        ("hsm", fields::<HsmSettings>()),
         ("grant", fields::<GrantConfig>()),
         ("audit", fields::<AuditConfig>()),
         ("limits", fields::<ServerLimits>()),
         ("engines", fields::<EnginesConfig>()),
     ] {
         let value = &whole[section];
-        let table = value.as_array().map_or(value, |sections| &sections[0]).as_table().unwrap();
-        let missing: Vec<_> = fields.iter().filter(|field| !table.contains_key(**field)).collect();
+        let sections = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
+        let has = |field: &str| sections.iter().any(|section| section.get(field).is_some());
+        let missing: Vec<_> = fields.iter().filter(|field| !has(field)).collect();
         assert!(missing.is_empty(), "[{section}] says nothing of {missing:?}");
     }
     assert_eq!(fields::<CryptoserverConfig>().len(), whole.len());

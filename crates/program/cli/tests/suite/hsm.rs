@@ -1,0 +1,320 @@
+//! Keys in HSMs at the cryptoserver, each module in a process of its own: SoftHSM, and a module in C with faults
+//! (crates/io/hsm/tests/faulty).
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+
+use crate::program::{code, oarlock, stderr, text};
+use crate::served::{Served, with_metrics};
+
+const SOFTHSM: &str = "/usr/lib/softhsm/libsofthsm2.so";
+const PIN: &str = "4711-0815";
+
+/// Tokens of SoftHSM in a directory, and the module with faults.
+struct Tokens {
+    directory: tempfile::TempDir,
+}
+
+impl Tokens {
+    /// Makes tokens. Returns `None` if SoftHSM or a compiler is missing.
+    fn with(labels: &[&str]) -> Option<Self> {
+        let has_util = Command::new("softhsm2-util").arg("--version").output().is_ok();
+        if !Path::new(SOFTHSM).exists() || !has_util {
+            println!("SKIPPED: SoftHSM is not installed ({SOFTHSM}, softhsm2-util)");
+            return None;
+        }
+        let tokens = Self { directory: tempfile::tempdir().unwrap() };
+        fs::create_dir(tokens.path("tokens")).unwrap();
+        let conf = format!(
+            "directories.tokendir = {}\nobjectstore.backend = file\nlog.level = ERROR\n",
+            tokens.path("tokens").display()
+        );
+        fs::write(tokens.path("softhsm2.conf"), conf).unwrap();
+        fs::write(tokens.path("pin"), PIN).unwrap();
+        fs::set_permissions(tokens.path("pin"), fs::Permissions::from_mode(0o600)).unwrap();
+        for label in labels {
+            tokens.util(&["--init-token", "--free", "--label", label, "--pin", PIN, "--so-pin", "12345678"]);
+        }
+        let source = concat!(env!("CARGO_MANIFEST_DIR"), "/../../io/hsm/tests/faulty/faulty.c");
+        let compiled = Command::new("cc")
+            .args(["-shared", "-fPIC", "-O1", "-o"])
+            .arg(tokens.path("faulty.so"))
+            .args([source, "-ldl", "-lpthread"])
+            .output();
+        let Ok(compiled) = compiled else {
+            println!("SKIPPED: no compiler `cc` for the faulty module");
+            return None;
+        };
+        assert!(compiled.status.success(), "{}", stderr(&compiled));
+        Some(tokens)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    fn set_environment(&self, command: &mut Command) {
+        command.env("SOFTHSM2_CONF", self.path("softhsm2.conf"));
+        command.env("FAULTY_MODULE", SOFTHSM).env("FAULTY_DIR", self.directory.path());
+    }
+
+    fn util(&self, arguments: &[&str]) {
+        let mut util = Command::new("softhsm2-util");
+        self.set_environment(&mut util);
+        let done = util.args(arguments).output().unwrap();
+        assert!(done.status.success(), "{}", stderr(&done));
+    }
+
+    /// Makes a key and imports it into tokens.
+    fn import(&self, kind: &str, name: &str, labels: &[&str]) {
+        let file = self.path(&format!("{name}.pem"));
+        let file = file.to_str().unwrap();
+        text(&oarlock(&["keys", "generate", kind, "--out", file]));
+        let id: String = name.bytes().map(|byte| format!("{byte:02X}")).collect();
+        for label in labels {
+            self.util(&["--import", file, "--token", label, "--label", name, "--id", &id, "--pin", PIN]);
+        }
+    }
+
+    fn plant(&self, fault: &str) {
+        fs::write(self.path(fault), "").unwrap();
+    }
+
+    /// Returns a section for a token.
+    fn section(&self, label: &str, module: &str, more: &str) -> String {
+        let pin = self.path("pin");
+        format!("[[hsm]]\nmodule = {module:?}\ntoken = {label:?}\npin_file = {pin:?}\n{more}\n")
+    }
+
+    fn faulty(&self) -> String {
+        self.path("faulty.so").to_str().unwrap().to_owned()
+    }
+
+    /// Starts a server that lists its metrics.
+    fn serve(&self, state: &Path, sections: &str, keys: &str) -> Served {
+        let more = format!("{sections}\n[keys.hsm]\n{keys}\n");
+        with_metrics(state, &more, |command| self.set_environment(command))
+    }
+}
+
+fn sign(served: &Served, key: &str) -> Output {
+    let message = served.state.join("message");
+    fs::write(&message, "hello\n").unwrap();
+    let (message, signature) = (message.to_str().unwrap(), served.state.join("signature"));
+    let signed = served.call(&["sign", "--key", key, "--in", message, "--out", signature.to_str().unwrap()]);
+    if signed.status.success() {
+        let verified = served.call(&[
+            "verify",
+            "--key",
+            key,
+            "--in",
+            message,
+            "--signature",
+            signature.to_str().unwrap(),
+        ]);
+        assert!(text(&verified).contains("is valid"));
+    }
+    signed
+}
+
+/// Returns the value of a metric of a device.
+fn metric(served: &Served, name: &str, device: &str) -> f64 {
+    let metrics = served.metrics();
+    let line = metrics.lines().find(|line| line.starts_with(&format!("{name}{{device=\"{device}\"}}")));
+    line.unwrap_or_else(|| panic!("no {name} in:\n{metrics}")).rsplit(' ').next().unwrap().parse().unwrap()
+}
+
+#[test]
+fn keys_of_tokens_are_served_beside_those_of_files() {
+    let Some(tokens) = Tokens::with(&["mail"]) else { return };
+    tokens.import("rsa2048", "www", &["mail"]);
+    tokens.import("p256", "zone", &["mail"]);
+    let state = tempfile::tempdir().unwrap();
+    let keys = "www = 'pkcs11:object=www'\nzone-key = 'pkcs11:token=mail;object=zone'\n\
+                none = 'pkcs11:object=none'";
+    let mut served = tokens.serve(state.path(), &tokens.section("mail", SOFTHSM, ""), keys);
+    served.log().wait_for("connected to the device");
+    for key in ["www", "zone-key", "rsa2048"] {
+        text(&sign(&served, key));
+    }
+    let listed = text(&served.call(&["keys"]));
+    assert!(listed.contains("zone-key") && !listed.contains("none"), "{listed}");
+    let none = sign(&served, "none");
+    assert_eq!(code(&none), 3, "{}", stderr(&none));
+    assert!(stderr(&none).contains("no object of token \"mail\" is pkcs11:object=none"), "{}", stderr(&none));
+    assert!((metric(&served, "oarlock_hsm_available", "mail") - 1.0).abs() < f64::EPSILON);
+    assert!(metric(&served, "oarlock_hsm_job_seconds", "mail") > 0.0);
+}
+
+#[test]
+fn a_module_that_crashes_takes_no_other_key_with_it() {
+    let Some(tokens) = Tokens::with(&["mail"]) else { return };
+    tokens.import("p256", "key", &["mail"]);
+    let state = tempfile::tempdir().unwrap();
+    let section = tokens.section("mail", &tokens.faulty(), "");
+    let mut served = tokens.serve(state.path(), &section, "key = 'pkcs11:object=key'");
+    let mut log = served.log();
+    text(&sign(&served, "key"));
+    tokens.plant("once.print");
+    text(&sign(&served, "key"));
+    tokens.plant("once.crash");
+    let crashed = sign(&served, "key");
+    assert_eq!(code(&crashed), 3, "{}", stderr(&crashed));
+    text(&sign(&served, "p256"));
+    log.wait_for("the process of the device is started again");
+    log.wait_for("connected to the device");
+    text(&sign(&served, "key"));
+    assert!(metric(&served, "oarlock_hsm_restarts_total", "mail") >= 1.0);
+}
+
+#[test]
+fn a_module_that_hangs_delays_no_other_key_and_gets_a_new_process() {
+    let Some(tokens) = Tokens::with(&["mail", "spare"]) else { return };
+    tokens.import("p256", "key", &["mail"]);
+    tokens.import("p256", "other", &["spare"]);
+    assert!(Command::new("mkfifo").arg(tokens.path("gate")).status().unwrap().success());
+    let state = tempfile::tempdir().unwrap();
+    let hanging = tokens.section("mail", &tokens.faulty(), "sessions = 1\npatience_ms = 100");
+    let sections = format!("{hanging}{}", tokens.section("spare", SOFTHSM, ""));
+    let keys = "key = 'pkcs11:object=key'\nother = 'pkcs11:object=other'";
+    let mut served = tokens.serve(state.path(), &sections, keys);
+    let mut log = served.log();
+    text(&sign(&served, "key"));
+    tokens.plant("hang");
+    // Nobody opens the gate, so soon three calls hang at once: one more than two per session.
+    let first = sign(&served, "key");
+    assert!(stderr(&first).contains("did not return within 100 ms"), "{}", stderr(&first));
+    for _ in 0..3 {
+        assert_eq!(code(&sign(&served, "key")), 3);
+        text(&sign(&served, "other"));
+    }
+    log.wait_for("the process of the device is started again");
+    fs::remove_file(tokens.path("hang")).unwrap();
+    // A process that began before hangs, and is started again.
+    assert!((0..1000).any(|_| code(&sign(&served, "key")) == 0));
+    assert!(metric(&served, "oarlock_hsm_restarts_total", "mail") >= 1.0);
+}
+
+#[test]
+fn two_tokens_with_one_key_share_its_jobs_and_one_may_fail() {
+    let Some(tokens) = Tokens::with(&["mail", "spare"]) else { return };
+    tokens.import("p256", "key", &["mail", "spare"]);
+    let state = tempfile::tempdir().unwrap();
+    let sections =
+        format!("{}{}", tokens.section("mail", &tokens.faulty(), ""), tokens.section("spare", SOFTHSM, ""));
+    let served = tokens.serve(state.path(), &sections, "key = 'pkcs11:object=key'");
+    // Each process reports its counts a few times a second.
+    let answered = |device| metric(&served, "oarlock_hsm_answered_total", device);
+    let are_used = (0..1000).any(|_| {
+        text(&sign(&served, "key"));
+        answered("mail") >= 5.0 && answered("spare") >= 5.0
+    });
+    assert!(are_used, "{}", served.metrics());
+    tokens.plant("crash");
+    for _ in 0..20 {
+        text(&sign(&served, "key"));
+    }
+}
+
+#[test]
+fn a_token_that_is_missing_at_the_start_is_used_once_it_is_there() {
+    let Some(tokens) = Tokens::with(&["mail"]) else { return };
+    tokens.import("p256", "key", &["mail"]);
+    tokens.plant("removed");
+    let state = tempfile::tempdir().unwrap();
+    let section = tokens.section("mail", &tokens.faulty(), "");
+    let mut served = tokens.serve(state.path(), &section, "key = 'pkcs11:object=key'");
+    let mut log = served.log();
+    let missing = sign(&served, "key");
+    assert_eq!(code(&missing), 3, "{}", stderr(&missing));
+    assert!(stderr(&missing).contains("its device is not available"), "{}", stderr(&missing));
+    text(&sign(&served, "p256"));
+    fs::remove_file(tokens.path("removed")).unwrap();
+    log.wait_for("connected to the device");
+    log.wait_for("\"added\":\"[\\\"key\\\"]\"");
+    text(&sign(&served, "key"));
+}
+
+#[test]
+fn a_wrong_pin_is_tried_once() {
+    let Some(tokens) = Tokens::with(&["mail"]) else { return };
+    tokens.import("p256", "key", &["mail"]);
+    fs::write(tokens.path("pin"), "0000-wrong").unwrap();
+    let state = tempfile::tempdir().unwrap();
+    let section = tokens.section("mail", &tokens.faulty(), "");
+    let served = tokens.serve(state.path(), &section, "key = 'pkcs11:object=key'");
+    let refused = sign(&served, "key");
+    assert_eq!(code(&refused), 3);
+    assert!(stderr(&refused).contains("refuses the PIN"), "{}", stderr(&refused));
+    // The device is asked every second, and probes its token by itself.
+    for _ in 0..3 {
+        assert_eq!(code(&sign(&served, "key")), 3);
+    }
+    assert_eq!(fs::read(tokens.path("logins")).unwrap().len(), 1);
+}
+
+#[test]
+fn the_process_of_a_device_ends_with_its_server() {
+    let Some(tokens) = Tokens::with(&["mail"]) else { return };
+    tokens.import("p256", "key", &["mail"]);
+    let state = tempfile::tempdir().unwrap();
+    let section = tokens.section("mail", SOFTHSM, "");
+    let served = tokens.serve(state.path(), &section, "key = 'pkcs11:object=key'");
+    text(&sign(&served, "key"));
+    let children = children_of(&served.child);
+    assert_eq!(children.len(), 1, "{children:?}");
+    // Killed, it cannot tell the process, which learns it by the end of its input.
+    served.signal("-KILL");
+    let (status, _) = served.end();
+    assert!(!status.success());
+    for child in children {
+        let ended =
+            Command::new("tail").args(["--pid", &child, "-f", "/dev/null"]).stdin(Stdio::null()).status();
+        assert!(ended.unwrap().success());
+    }
+}
+
+fn children_of(child: &Child) -> Vec<String> {
+    let tasks = fs::read_dir(format!("/proc/{}/task", child.id())).unwrap();
+    let children = tasks.map(|task| fs::read_to_string(task.unwrap().path().join("children")).unwrap());
+    children.flat_map(|text| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>()).collect()
+}
+
+#[test]
+fn settings_of_devices_are_checked_without_touching_them() {
+    let Some(tokens) = Tokens::with(&["mail"]) else { return };
+    let state = tempfile::tempdir().unwrap();
+    let check = |section: &str, keys: &str| {
+        let path = state.path().join("oarlock.toml");
+        let listen = format!("[listen]\nunix = {:?}\n", state.path().join("socket"));
+        fs::write(&path, format!("{listen}{section}\n[keys.hsm]\n{keys}\n")).unwrap();
+        oarlock(&["serve", "--config", path.to_str().unwrap(), "--check"])
+    };
+    let section = tokens.section("mail", &tokens.faulty(), "");
+    let good = check(&section, "key = 'pkcs11:object=key'");
+    text(&good);
+    assert!(!tokens.path("logins").exists());
+    for (more, keys, expected) in [
+        ("sessions = 0", "", "[[hsm]] sessions: expected 1 to 256, found 0"),
+        ("pin = '1234'", "", "unknown field `pin`"),
+        ("", "key = 'pkcs11:token=other;object=key'", "[keys.hsm] key: no section [[hsm]] has its token"),
+        ("", "key = 'pkcs11:token=mail'", "[keys.hsm] key: expected a URI with `object` or `id`"),
+        ("", "key = 'pkcs11:object=key?pin-value=1234'", "[keys.hsm] key: attribute `pin-value`"),
+        ("", "'a key' = 'pkcs11:object=key'", "[keys.hsm] a key: expected a name of letters"),
+    ] {
+        let found = check(&tokens.section("mail", &tokens.faulty(), more), keys);
+        assert_eq!(code(&found), 2, "{more} {keys}");
+        assert!(stderr(&found).contains(expected), "{more} {keys}: {}", stderr(&found));
+        assert!(!stderr(&found).contains("1234"));
+    }
+}
+
+/// Nobody starts the process of a device by hand.
+#[test]
+fn the_process_of_a_device_says_who_starts_it() {
+    let started = oarlock(&["hsm-process"]);
+    assert_eq!(code(&started), 3);
+    assert!(stderr(&started).contains("only services start this command"), "{}", stderr(&started));
+}
