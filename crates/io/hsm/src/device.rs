@@ -8,6 +8,7 @@ use oarlock::keys::held;
 use oarlock::{Accelerator, Key};
 
 use crate::fault::CallFault;
+use crate::object::list_private;
 use crate::operation::confirm_pair;
 use crate::pool::DevicePool;
 use crate::report::HsmReport;
@@ -29,6 +30,15 @@ use crate::{HsmError, Pkcs11Uri, UriClass};
 /// that ends while they are in the module may crash in it.
 #[derive(Clone)]
 pub struct Hsm(Arc<DeviceOwner>);
+
+/// A private key of a token.
+#[derive(Clone, Debug)]
+pub struct TokenKey {
+    /// The URI by which settings may name it, without the token.
+    pub uri: Pkcs11Uri,
+    /// The key, or the reason why it cannot be used.
+    pub key: Result<Key, HsmError>,
+}
 
 /// Ends the threads of a device when its last handle is dropped.
 struct DeviceOwner(Arc<DevicePool>);
@@ -61,6 +71,15 @@ impl Hsm {
         // An error means that nobody waits any more.
         self.look_up(uri, self.0.0.name(), move |found| drop(answer.send(found)));
         answers.recv().unwrap_or(Err(HsmError::Closed))
+    }
+
+    /// Returns the private keys of the token. Blocks until the token has answered.
+    ///
+    /// # Errors
+    /// The token is not available.
+    pub fn keys(&self) -> Result<Vec<TokenKey>, HsmError> {
+        let uris = self.call(|session| list_private(session.raw()?))?;
+        Ok(uris.into_iter().map(|uri| TokenKey { key: self.key(&uri), uri }).collect())
     }
 
     /// As [`key`](Self::key), for a key that is held by `holder`. Returns at once. `answer` gets the result on a thread

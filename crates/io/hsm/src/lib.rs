@@ -39,7 +39,7 @@ mod task;
 mod token;
 mod uri;
 
-pub use device::Hsm;
+pub use device::{Hsm, TokenKey};
 pub use error::HsmError;
 pub use report::{HsmReport, HsmState};
 pub use set::{DeviceReport, HsmSet};

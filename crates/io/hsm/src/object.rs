@@ -76,6 +76,25 @@ pub(crate) fn find_private(
     })
 }
 
+/// Returns the names of the private keys of a token, with `object`, `id` or both.
+pub(crate) fn list_private(session: &Session) -> Result<Vec<Pkcs11Uri>, CallFault> {
+    let mut uris = Vec::new();
+    for handle in session.find_objects(&[Attribute::Class(ObjectClass::PRIVATE_KEY)])? {
+        let mut uri = Pkcs11Uri { class: Some(UriClass::Private), ..Pkcs11Uri::default() };
+        for attribute in session.get_attributes(handle, &[AttributeType::Label, AttributeType::Id])? {
+            match attribute {
+                Attribute::Label(label) if !label.is_empty() => {
+                    uri.object = Some(String::from_utf8_lossy(&label).into_owned());
+                }
+                Attribute::Id(id) if !id.is_empty() => uri.id = Some(id),
+                _ => {}
+            }
+        }
+        uris.push(uri);
+    }
+    Ok(uris)
+}
+
 /// Returns the public half of a private key as a SubjectPublicKeyInfo: from the public key with the same identifier or
 /// label, from the private key itself, or from a certificate.
 pub(crate) fn find_public_half(

@@ -46,7 +46,7 @@ enum ReloadRequest {
     /// Everything by a configuration.
     Config(Box<CryptoserverConfig>, oneshot::Sender<Result<(), CryptoserverError>>),
     /// One more key of a device.
-    DeviceKey { name: String, uri: Pkcs11Uri, key: Key, done: oneshot::Sender<()> },
+    DeviceKey { name: String, uri: Box<Pkcs11Uri>, key: Key, done: oneshot::Sender<()> },
 }
 
 impl ReloadHandle {
@@ -78,7 +78,7 @@ impl ReloadHandle {
         key: Key,
     ) -> Result<(), CryptoserverError> {
         let (done, outcome) = oneshot::channel();
-        let request = ReloadRequest::DeviceKey { name, uri, key, done };
+        let request = ReloadRequest::DeviceKey { name, uri: Box::new(uri), key, done };
         self.0.send(request).await.map_err(|_| CryptoserverError::Stopped)?;
         outcome.await.map_err(|_| CryptoserverError::Stopped)
     }
@@ -131,7 +131,7 @@ impl Reloader {
                         let _ = done.send(self.reload(*config));
                     }
                     Some(ReloadRequest::DeviceKey { name, uri, key, done }) => {
-                        let found = self.sources.add_device_key(name, uri, key);
+                        let found = self.sources.add_device_key(name, *uri, key);
                         self.apply_keys(found);
                         let _ = done.send(());
                     }

@@ -127,7 +127,7 @@ impl IsolatedDevice {
         let process = self.lock().process.take();
         let Some(mut process) = process else { return HsmError::Closed };
         process.kill();
-        let how = process.child.wait().map_or_else(|error| error.to_string(), |status| describe(status));
+        let how = process.child.wait().map_or_else(|error| error.to_string(), describe);
         let failure = self.lock().fault.take();
         failure.unwrap_or(HsmError::ProcessEnded { how })
     }

@@ -19,14 +19,22 @@ pub(super) struct RoutedJobs {
     set: Arc<SetDevices>,
     device: usize,
     jobs: OwnedJobs,
-    /// For each job its index in the batch of the caller, and the number of jobs that the device had before it.
-    rows: Vec<(usize, u64)>,
+    rows: Vec<JobRow>,
     done: Completion,
     /// The devices that have failed before, the same for all jobs.
     asked: Vec<usize>,
     /// The error of the one of them that counts most.
     fault: Option<JobError>,
     since: Instant,
+}
+
+/// What is known of a job beside itself.
+#[derive(Clone, Copy)]
+struct JobRow {
+    /// Its index in the batch of the caller.
+    at: usize,
+    /// The number of jobs that the device had before it.
+    ahead: u64,
 }
 
 impl RoutedJobs {
@@ -45,7 +53,7 @@ impl RoutedJobs {
         asked: &[usize],
         fault: Option<&JobError>,
     ) {
-        let mut by_device: BTreeMap<usize, (Vec<OwnedJob>, Vec<(usize, u64)>)> = BTreeMap::new();
+        let mut by_device: BTreeMap<usize, (Vec<OwnedJob>, Vec<JobRow>)> = BTreeMap::new();
         for (at, job) in jobs {
             let ranked = reference(&job).map(|name| set.ranked(name, asked)).unwrap_or_default();
             let Some((&best, others)) = ranked.split_first() else {
@@ -56,7 +64,7 @@ impl RoutedJobs {
             others.iter().for_each(|other| set.devices[*other].passed_over());
             let (jobs, rows) = by_device.entry(best).or_default();
             jobs.push(job);
-            rows.push((at, set.devices[best].reserve()));
+            rows.push(JobRow { at, ahead: set.devices[best].reserve() });
         }
         for (device, (jobs, rows)) in by_device {
             let (jobs, asked, since) = (OwnedJobs::new(jobs), asked.to_vec(), Instant::now());
@@ -83,7 +91,7 @@ impl RoutedJobs {
             (Some(earlier), JobError::HolderRefused { .. }) => earlier,
             _ => error,
         };
-        let job = (self.rows[index].0, self.jobs[index].clone());
+        let job = (self.rows[index].at, self.jobs[index].clone());
         Self::start(&self.set, vec![job], &self.done, &asked, Some(fault));
     }
 }
@@ -100,7 +108,7 @@ impl CompletionSink for RoutedJobs {
                 self.give_on(index, &error);
             }
             result => {
-                let (at, ahead) = self.rows[index];
+                let JobRow { at, ahead } = self.rows[index];
                 device.answered(self.since, ahead);
                 match result {
                     Ok(result) if is_comparable(self.jobs[index].scheme) && device.is_sampled() => {

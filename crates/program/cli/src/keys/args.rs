@@ -1,8 +1,10 @@
 //! Arguments of `oarlock keys`.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Subcommand};
+use oarlock_measure::speed::seconds;
 
 use super::kind::GeneratedKind;
 use super::secret_files::{InputPassphrase, KeyPassphrase, NewPassphrase, SealIdentity};
@@ -178,10 +180,19 @@ pub(super) struct ImportArgs {
 #[command(
     after_help = "Files without a usable key are named on stderr with the reason. The others are listed, and the exit code \
                   is 2.\n\n\
+                  A URI of RFC 7512 lists the private keys of a token instead: it names the module by module-path and the file \
+                  of the PIN by pin-source. --measure signs with each key that can sign.\n\n\
                   Examples: oarlock keys list\n          \
-                  oarlock keys list --directory /etc/oarlock/keys"
+                  oarlock keys list --directory /etc/oarlock/keys\n          \
+                  oarlock keys list 'pkcs11:token=prod?module-path=/usr/lib/softhsm/libsofthsm2.so&pin-source=pin' --measure 1"
 )]
 pub(super) struct ListArgs {
+    /// URI of a token, pkcs11:...
+    #[arg(value_name = "URI", conflicts_with_all = ["directory", "records"])]
+    pub(super) token: Option<String>,
+    /// Measure rate and latency of the keys of a token, each for this many seconds
+    #[arg(long, value_name = "SECONDS", requires = "token", value_parser = seconds)]
+    pub(super) measure: Option<Duration>,
     /// Key directory [default: ~/.local/state/oarlock/keys, unless --records is given]
     #[arg(long, value_name = "DIRECTORY")]
     pub(super) directory: Option<PathBuf>,

@@ -3,8 +3,10 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use oarlock::BuildError;
 use oarlock::keys::KeyError;
 use oarlock_files::output::OutputError;
+use oarlock_hsm::{HsmError, UriError};
 use oarlock_key_files::sealed::{IdentityReadFault, RecipientFault, SealFault};
 use oarlock_records::{KeyFault, KeyFileError, RotationError};
 use oarlock_server::development::DevelopmentError;
@@ -68,6 +70,14 @@ pub(crate) enum KeysError {
     Output(#[from] OutputError),
     #[error("{} could not be used", files(*count))]
     Broken { count: usize },
+    #[error("{0}")]
+    Uri(#[from] UriError),
+    #[error("the device: {0}")]
+    Device(#[from] HsmError),
+    #[error("{count} of the token's keys could not be used")]
+    BrokenObjects { count: usize },
+    #[error("the engines: {0}")]
+    Engines(#[from] BuildError),
     #[error("stdout: {0}")]
     Stdout(#[from] io::Error),
 }
@@ -102,6 +112,10 @@ impl CommandError for KeysError {
             Self::Output(error) => error.kind(),
             Self::Development(_) | Self::Sealed { fault: SealFault::Machine, .. } => FailureKind::Machine,
             Self::Stdout(error) => FailureKind::of_stdout(error),
+            Self::Device(error) if !error.is_refusal() && !matches!(error, HsmError::Settings(_)) => {
+                FailureKind::Machine
+            }
+            Self::Engines(_) => FailureKind::Machine,
             _ => FailureKind::Usage,
         }
     }

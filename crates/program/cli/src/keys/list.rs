@@ -14,9 +14,12 @@ use oarlock_terminal::table::{TableCell, TextTable};
 
 use super::args::ListArgs;
 use super::summary::KeySummary;
-use super::{KeysError, records};
+use super::{KeysError, records, token_list};
 
 pub(super) fn run(global: &GlobalOptions, args: &ListArgs) -> Result<(), KeysError> {
+    if let Some(uri) = &args.token {
+        return token_list::run(global, uri, args.measure);
+    }
     let (directory, records) = args.sources()?;
     let identities = args.identity.read()?.map(Arc::new);
     let mut list = KeyList::default();

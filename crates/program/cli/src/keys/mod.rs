@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `args`, `kind` | the command's arguments; the kinds that can be generated |
 //! | `generate`, `import`, `list`, `rotate`, `show`, `split` | the subcommands |
+//! | `token_list` | `list` with the URI of a token |
 //! | `seal` | the subcommands `seal` and `unseal`; reading and writing of sealed files |
 //! | `about` | summaries of keys without their secrets |
 //! | `key_file`, `records` | key directories and files in them; files of symmetric keys |
@@ -24,6 +25,7 @@ mod secret_files;
 mod show;
 mod split;
 pub(crate) mod summary;
+mod token_list;
 
 use oarlock_terminal::GlobalOptions;
 

@@ -90,7 +90,11 @@ fn ops_help() -> String {
     format!("Operations, separated by commas [default: all at their usual sizes]:\n  {families}")
 }
 
-fn seconds(text: &str) -> Result<Duration, String> {
+/// Parses the time of a measurement in seconds, above 0 and at most 3600.
+///
+/// # Errors
+/// It is none; the text says what is expected.
+pub fn seconds(text: &str) -> Result<Duration, String> {
     match text.parse::<f64>() {
         Ok(seconds) if seconds > 0.0 && seconds <= 3600.0 => Ok(Duration::from_secs_f64(seconds)),
         _ => Err("expected a number above 0 and at most 3600".into()),
