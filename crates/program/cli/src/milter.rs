@@ -14,7 +14,6 @@ use oarlock_network::PassedSockets;
 use oarlock_service_kit::signals::{Hangups, ready_until, stop_signal};
 use oarlock_terminal::table::count;
 use oarlock_terminal::{CommandError, FailureKind, GlobalOptions};
-use oarlock_wire::ServerSettingsError;
 use tokio::runtime::Runtime;
 
 use crate::key_records::{self, SourceError};
@@ -78,11 +77,11 @@ impl CommandError for MilterError {
             Self::FilterConfig(_) | Self::Keys(_) => FailureKind::Usage,
             Self::Records(error) => error.kind(),
             Self::FilterService(
-                FilterServiceError::Server(_)
-                | FilterServiceError::Metrics(_)
-                | FilterServiceError::Cryptoserver(ServerSettingsError::Remote(_))
-                | FilterServiceError::Start(_),
+                FilterServiceError::Server(_) | FilterServiceError::Metrics(_) | FilterServiceError::Start(_),
             ) => FailureKind::Machine,
+            Self::FilterService(FilterServiceError::Holders(error)) if error.is_machines() => {
+                FailureKind::Machine
+            }
             Self::FilterService(_) => FailureKind::Usage,
             Self::Runtime(_) | Self::Passed(_) => FailureKind::Machine,
             Self::Stdout(error) => FailureKind::of_stdout(error),

@@ -11,7 +11,6 @@ use oarlock_service_kit::settings::SettingsError;
 use oarlock_service_kit::signals::{Hangups, ready_until, stop_signal};
 use oarlock_terminal::table::count;
 use oarlock_terminal::{CommandError, FailureKind, GlobalOptions};
-use oarlock_wire::ServerSettingsError;
 use tokio::runtime::Runtime;
 
 use crate::runtime::{raise_open_files, run_future};
@@ -81,10 +80,12 @@ impl CommandError for ProxyError {
                 ProxyServiceError::Listen(_)
                 | ProxyServiceError::PortTaken { .. }
                 | ProxyServiceError::Metrics(_)
-                | ProxyServiceError::Cryptoserver(ServerSettingsError::Remote(_))
                 | ProxyServiceError::Start(_),
             )
             | Self::Runtime(_) => FailureKind::Machine,
+            Self::ProxyService(ProxyServiceError::Holders(error)) if error.is_machines() => {
+                FailureKind::Machine
+            }
             Self::ProxyConfig(_) | Self::ProxyService(_) | Self::NoSettings => FailureKind::Usage,
             Self::Stdout(error) => FailureKind::of_stdout(error),
         }

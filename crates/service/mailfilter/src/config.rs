@@ -8,10 +8,11 @@ use oarlock_dkim::{
     CacheLimits, Canonicalization, HeaderCoverage, MailLimits, SignedFields, SignerError, UnknownForm,
     VerifyPolicy,
 };
+use oarlock_hsm::HsmSettings;
 use oarlock_mail_files::dns::{ResolverError, server_address};
 use oarlock_network::IpNetwork;
-use oarlock_service_kit::EngineSettings;
 use oarlock_service_kit::settings::{SettingsError, expect, expect_paths, parse_unix_mode, read_settings};
+use oarlock_service_kit::{EngineSettings, resolve_key_path};
 use oarlock_wire::ServerSettings;
 use serde::Deserialize;
 
@@ -54,6 +55,9 @@ pub struct FilterConfig {
     pub limits: FilterLimits,
     /// The cryptoserver that holds keys, if there is one.
     pub cryptoserver: Option<ServerSettings>,
+    /// The devices that hold keys.
+    #[serde(rename = "hsm")]
+    pub devices: Vec<HsmSettings>,
     /// The settings for engines.
     pub engines: EngineSettings,
 }
@@ -198,7 +202,7 @@ pub struct SealSettings {
     pub domain: String,
     /// The value of `s=`.
     pub selector: String,
-    /// The key file.
+    /// The key file, or the URI of a key in a device.
     pub key: PathBuf,
 }
 
@@ -255,6 +259,7 @@ impl Default for FilterConfig {
             dns: DnsSettings::default(),
             limits: FilterLimits::default(),
             cryptoserver: None,
+            devices: Vec::new(),
             engines: EngineSettings::default(),
         }
     }
@@ -365,11 +370,10 @@ impl FilterConfig {
     }
 
     fn resolve_paths(&mut self, base: &Path) {
-        let seal = self.arc.seal.iter_mut().map(|seal| &mut seal.key);
+        self.arc.seal.iter_mut().for_each(|seal| resolve_key_path(&mut seal.key, base));
         self.cryptoserver.iter_mut().for_each(|server| server.resolve_paths(base));
-        for path in self.signing.table.iter_mut().chain(seal) {
-            *path = base.join(&*path);
-        }
+        self.devices.iter_mut().for_each(|device| device.resolve_paths(base));
+        self.signing.table.iter_mut().for_each(|path| *path = base.join(&*path));
     }
 
     /// Checks the settings without touching any file or socket.
@@ -380,6 +384,7 @@ impl FilterConfig {
         let seal = self.arc.seal.iter().map(|seal| ("[arc] seal.key", &seal.key));
         let server = self.cryptoserver.iter().flat_map(|server| &server.private_key);
         expect_paths(seal.chain(server.map(|path| ("[cryptoserver] private_key", path))))?;
+        HsmSettings::check_all(&self.devices).map_err(SettingsError::from)?;
         self.sockets()?;
         self.settings()?;
         self.name_servers()?;
@@ -428,6 +433,7 @@ impl FilterConfig {
             ("dns", format!("{:?}", self.dns), format!("{:?}", other.dns)),
             ("limits", fixed(&self.limits), fixed(&other.limits)),
             ("cryptoserver", format!("{:?}", self.cryptoserver), format!("{:?}", other.cryptoserver)),
+            ("hsm", format!("{:?}", self.devices), format!("{:?}", other.devices)),
             ("engines", format!("{:?}", self.engines), format!("{:?}", other.engines)),
         ];
         pairs.into_iter().filter(|(_, value, others)| value != others).map(|(name, ..)| name).collect()

@@ -5,8 +5,7 @@ use std::path::PathBuf;
 use oarlock::BuildError;
 use oarlock_dkim::SignerError;
 use oarlock_milter::server::MilterServerError;
-use oarlock_service_kit::ListenError;
-use oarlock_wire::ServerSettingsError;
+use oarlock_service_kit::{KeyHolderError, ListenError};
 
 use crate::config::FilterConfigError;
 use crate::keys::SigningKeyFault;
@@ -40,9 +39,9 @@ pub enum FilterServiceError {
     /// No engine is available.
     #[error("[engines] {0}")]
     Engines(#[from] BuildError),
-    /// The section `[cryptoserver]` names a file that cannot be used, or its client cannot start.
-    #[error("[cryptoserver] {0}")]
-    Cryptoserver(#[from] ServerSettingsError),
+    /// The section `[cryptoserver]` or `[[hsm]]` cannot be used.
+    #[error(transparent)]
+    Holders(#[from] KeyHolderError),
     /// A socket cannot be bound.
     #[error("[listen] {0}")]
     Server(#[from] MilterServerError),

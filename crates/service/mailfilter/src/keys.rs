@@ -6,14 +6,12 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use oarlock::Key;
-use oarlock::keys::reference::{REFERENCE_LABEL, Reference};
-use oarlock::keys::{KeyError, held, import};
+use oarlock::keys::{KeyError, import};
 use oarlock_dkim::{DkimSigner, SignerError};
 use oarlock_files::FileStamp;
 use oarlock_key_files::sealed::is_sealed;
 use oarlock_key_files::{ExposedSecret, check_secret_mode, read_secret};
-use oarlock_service_kit::{CRYPTOSERVER_HOLDER, ServiceClock};
-use oarlock_wire::{RemoteError, RemoteHolder};
+use oarlock_service_kit::{HeldKeyFault, HeldKeyName, KeyHolders, ServiceClock};
 use tokio::sync::OnceCell;
 use tracing::warn;
 
@@ -55,35 +53,27 @@ pub enum SigningKeyFault {
         /// The key found, and the keys that are allowed.
         error: SignerError,
     },
-    /// The file names a key at a server, but no server is configured.
-    #[error("{}: the key {name:?} lives at a cryptoserver: expected a section [cryptoserver]", path.display())]
-    NoServer {
-        /// The path of the file.
+    /// The file or the URI names a key at the cryptoserver or in a device, which cannot be used.
+    #[error("{}: {fault}", path.display())]
+    Held {
+        /// The path of the file, or the URI.
         path: PathBuf,
-        /// The name of the key at the server.
-        name: String,
-    },
-    /// The server does not answer or does not know the key.
-    #[error("{}: {reason}", path.display())]
-    Server {
-        /// The path of the file.
-        path: PathBuf,
-        /// The answer or the error.
-        reason: String,
+        /// The reason.
+        fault: HeldKeyFault,
     },
 }
 
 impl SigningKeyFault {
-    /// Returns true if the fault lies with a cryptoserver, which may recover.
-    pub(crate) fn is_server(&self) -> bool {
-        matches!(self, Self::Server { .. })
+    /// Returns true if the fault lies with the cryptoserver or a device, which may recover.
+    pub(crate) fn may_recover(&self) -> bool {
+        matches!(self, Self::Held { fault, .. } if fault.may_recover())
     }
 }
 
 /// A reader of key files and its settings.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct KeyReader {
-    pub(crate) remote: Option<RemoteHolder>,
+    pub(crate) holders: KeyHolders,
     pub(crate) allows_open_keys: bool,
     /// The number of files that were read.
     pub(crate) reads: Arc<AtomicU64>,
@@ -91,7 +81,7 @@ pub(crate) struct KeyReader {
     pub(crate) clock: ServiceClock,
 }
 
-/// A key file that is read on first use.
+/// A key file that is read on first use, or the URI of a key in a device.
 pub(crate) struct SigningKeyFile {
     path: PathBuf,
     key: OnceCell<(Option<FileStamp>, Key)>,
@@ -132,20 +122,32 @@ impl SigningKeyFile {
 
     /// Reads the key on this thread.
     pub(crate) fn read(&self, reader: &KeyReader) -> Result<(Option<FileStamp>, Key), SigningKeyFault> {
-        // The stamp is taken first, so that a file that is replaced meanwhile is read again later.
-        let stamp = FileStamp::read(&self.path).ok();
         count(&reader.reads, 1);
-        let bytes =
-            // One byte more than the limit makes the import report a file that is too long.
-            read_secret(&self.path, import::MAX_INPUT_LEN + 1).map_err(|error| self.unread(&error))?;
-        let key = match is_reference(&bytes) {
-            true => self.held(&bytes, reader)?,
-            false => self.local(&bytes, reader)?,
-        };
+        let (stamp, key) =
+            match HeldKeyName::from_path(&self.path).map_err(|error| self.held(error.into()))? {
+                // Without a stamp a reload asks the device again, which may have another key of this name.
+                Some(name) => (None, reader.holders.key(&name, None).map_err(|fault| self.held(fault))?),
+                None => self.read_file(reader)?,
+            };
         if key.rsa_public_shape().is_some() && rsa_bits(&key) < ADVISED_RSA_BITS {
             warn!(key = %self.path.display(), bits = rsa_bits(&key), "a signing key is shorter than the recommended 2048 bits");
         }
         Ok((stamp, key))
+    }
+
+    fn read_file(&self, reader: &KeyReader) -> Result<(Option<FileStamp>, Key), SigningKeyFault> {
+        // The stamp is taken first, so that a file that is replaced meanwhile is read again later.
+        let stamp = FileStamp::read(&self.path).ok();
+        let bytes =
+            // One byte more than the limit makes the import report a file that is too long.
+            read_secret(&self.path, import::MAX_INPUT_LEN + 1).map_err(|error| self.unread(&error))?;
+        match HeldKeyName::from_file(&bytes).map_err(|fault| self.held(fault))? {
+            Some(name) => {
+                let key = reader.holders.key(&name, None).map_err(|fault| self.held(fault))?;
+                Ok((stamp.filter(|_| !matches!(name, HeldKeyName::Device(_))), key))
+            }
+            None => Ok((stamp, self.local(&bytes, reader)?)),
+        }
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -163,32 +165,15 @@ impl SigningKeyFile {
         if !reader.allows_open_keys && !is_sealed(bytes) {
             check_secret_mode(&self.path, &about).map_err(SigningKeyFault::Open)?;
         }
-        import::any(bytes, None).map_err(|error| self.malformed(error))
-    }
-
-    fn held(&self, bytes: &[u8], reader: &KeyReader) -> Result<Key, SigningKeyFault> {
-        let Reference { name, spki } = Reference::parse_pem(bytes).map_err(|error| self.malformed(error))?;
-        let Some(remote) = &reader.remote else {
-            return Err(SigningKeyFault::NoServer { path: self.path.clone(), name });
-        };
-        match spki {
-            Some(spki) => {
-                held::from_spki(&spki, CRYPTOSERVER_HOLDER, &name).map_err(|error| self.malformed(error))
-            }
-            None => remote.key(&name).map_err(|error: RemoteError| self.refused(&error)),
-        }
+        import::any(bytes, None).map_err(|error| SigningKeyFault::Key { path: self.path.clone(), error })
     }
 
     fn unread(&self, error: &dyn fmt::Display) -> SigningKeyFault {
         SigningKeyFault::Read { path: self.path.clone(), reason: error.to_string() }
     }
 
-    fn malformed(&self, error: KeyError) -> SigningKeyFault {
-        SigningKeyFault::Key { path: self.path.clone(), error }
-    }
-
-    fn refused(&self, error: &dyn fmt::Display) -> SigningKeyFault {
-        SigningKeyFault::Server { path: self.path.clone(), reason: error.to_string() }
+    fn held(&self, fault: HeldKeyFault) -> SigningKeyFault {
+        SigningKeyFault::Held { path: self.path.clone(), fault }
     }
 }
 
@@ -196,11 +181,6 @@ impl fmt::Debug for SigningKeyFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "KeyFile({})", self.path.display())
     }
-}
-
-fn is_reference(bytes: &[u8]) -> bool {
-    let label = format!("-----BEGIN {REFERENCE_LABEL}-----");
-    bytes.windows(label.len()).any(|window| window == label.as_bytes())
 }
 
 fn rsa_bits(key: &Key) -> u16 {

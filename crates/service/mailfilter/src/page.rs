@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use oarlock_network::DrainSwitch;
 use oarlock_service_kit::Current;
-use oarlock_service_kit::metrics::{MetricsPage, MetricsText, append_engine_metrics, read_counter as read};
+use oarlock_service_kit::metrics::{
+    MetricsPage, MetricsText, append_device_metrics, append_engine_metrics, read_counter as read,
+};
 
 use crate::metrics::{FilterMetrics, VERDICTS};
 use crate::outcome::MessageOutcome;
@@ -30,6 +32,9 @@ impl MetricsPage for FilterStatus {
         write_connections(&mut text, &self.counters);
         write_messages(&mut text, &self.base.metrics, &self.counters);
         write_keys(&mut text, self);
+        if let Some(devices) = &self.base.holders.devices {
+            append_device_metrics(&mut text, devices);
+        }
         append_engine_metrics(&mut text, &self.base.accelerator);
         text.finish()
     }

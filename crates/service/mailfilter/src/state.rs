@@ -9,8 +9,7 @@ use oarlock::{Accelerator, AcceleratorBuilder, SubmitOptions};
 use oarlock_dkim::{ArcSealer, BodyHasher, BodyNeed, DkimSigner, VerifyPolicy};
 use oarlock_mail_files::dns::TxtLookup;
 use oarlock_service_kit::settings::SettingsError;
-use oarlock_service_kit::{ServiceClock, open_cryptoserver};
-use oarlock_wire::RemoteHolder;
+use oarlock_service_kit::{KeyHolders, ServiceClock};
 use tracing::warn;
 
 use crate::client_list::ClientList;
@@ -32,7 +31,7 @@ pub(crate) struct FilterResources {
     pub(crate) lookups: Arc<KeyLookups>,
     pub(crate) metrics: Arc<FilterMetrics>,
     pub(crate) clock: ServiceClock,
-    remote: Option<RemoteHolder>,
+    pub(crate) holders: KeyHolders,
     /// The number of messages between MAIL and their verdict.
     in_flight: Arc<AtomicUsize>,
 }
@@ -45,18 +44,14 @@ impl FilterResources {
         clock: ServiceClock,
     ) -> Result<Self, FilterServiceError> {
         let engines = config.engines.builder(engines);
-        let remote = match &config.cryptoserver {
-            Some(server) => Some(open_cryptoserver(server, engines.clone().build()?)?),
-            None => None,
-        };
-        let engines = remote.iter().fold(engines, |engines, remote| engines.holder(Arc::new(remote.clone())));
-        let accelerator = engines.build()?;
+        let holders = KeyHolders::open(config.cryptoserver.as_ref(), &config.devices, &engines)?;
+        let accelerator = holders.register(engines).build()?;
         config.engines.log_absent(&accelerator);
         let metrics = Arc::new(FilterMetrics::default());
         let patience = Duration::from_millis(config.dns.timeout_ms);
         let lookups = KeyLookups::new(source, config.cache_limits(), patience, Arc::clone(&metrics));
         let lookups = Arc::new(lookups);
-        Ok(Self { accelerator, lookups, metrics, clock, remote, in_flight: Arc::default() })
+        Ok(Self { accelerator, lookups, metrics, clock, holders, in_flight: Arc::default() })
     }
 }
 
@@ -94,7 +89,7 @@ impl FilterState {
         before: Option<&Self>,
     ) -> Result<Self, FilterServiceError> {
         let keys = KeyReader {
-            remote: base.remote.clone(),
+            holders: base.holders.clone(),
             allows_open_keys: config.signing.allows_open_keys,
             reads: Arc::clone(&base.metrics.key_reads),
             clock: base.clock.clone(),

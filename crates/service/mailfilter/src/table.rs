@@ -22,6 +22,8 @@ use std::sync::{Arc, OnceLock};
 
 use oarlock::Key;
 use oarlock_dkim::{DkimSigner, SignerError, ascii_form, host_form};
+use oarlock_hsm::UriError;
+use oarlock_service_kit::{HeldKeyName, resolve_key_path};
 use smallvec::SmallVec;
 
 pub(crate) use current::TableFile;
@@ -229,6 +231,9 @@ pub enum LineFault {
         /// The signing domain.
         domain: String,
     },
+    /// The URI of a key in a device is not valid. It is not quoted, because it may contain a PIN.
+    #[error("the URI of the key: {0}")]
+    Uri(#[from] UriError),
     /// The same signature occurs twice.
     #[error("an earlier line has the same pattern, domain and selector")]
     Twice,
@@ -390,7 +395,7 @@ impl<'a> SigningTableBuilder<'a> {
             identity: row.identity.as_deref().map(Into::into),
             state: row.state.as_deref().map_or(Ok(KeyState::default()), KeyState::from_str)?,
             period,
-            file: self.file(&row.key),
+            file: self.file(&row.key)?,
             signer: Arc::default(),
         };
         let table = &mut self.table;
@@ -422,16 +427,18 @@ impl<'a> SigningTableBuilder<'a> {
         new
     }
 
-    fn file(&mut self, name: &str) -> Arc<SigningKeyFile> {
-        let path = self.directory.join(name);
+    fn file(&mut self, name: &str) -> Result<Arc<SigningKeyFile>, UriError> {
+        let mut path = PathBuf::from(name);
+        HeldKeyName::from_path(&path)?;
+        resolve_key_path(&mut path, self.directory);
         if let Some(known) = self.table.files.get(&path) {
-            return Arc::clone(known);
+            return Ok(Arc::clone(known));
         }
         // An unchanged key keeps its loaded form. A reload of a large table then reads only changed keys.
         let kept = self.before.and_then(|before| before.files.get(&path)).filter(|file| file.is_current());
         let file = kept.map_or_else(|| Arc::new(SigningKeyFile::new(path.clone())), Arc::clone);
         self.table.files.insert(path, Arc::clone(&file));
-        file
+        Ok(file)
     }
 }
 

@@ -15,6 +15,7 @@ use oarlock::Accelerator;
 use oarlock_proxy::certificate::{
     CertificateKeySources, CertificateSource, CertificateTable, UnknownNamePolicy,
 };
+use oarlock_service_kit::KeyHolders;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use rustix::time::{ClockId, clock_gettime};
 
@@ -22,7 +23,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let certificates = std::env::args().nth(1).map_or(Ok(10_000), |text| text.parse())?;
     let directory = tempfile::tempdir()?;
     write_certificates(directory.path(), certificates)?;
-    let sources = CertificateKeySources { accelerator: Accelerator::builder().lazy().build()?, remote: None };
+    let sources = CertificateKeySources {
+        accelerator: Accelerator::builder().lazy().build()?,
+        holders: KeyHolders::default(),
+    };
     let source = CertificateSource { path: directory.path().to_owned() };
     let load = |before: Option<&CertificateTable>| {
         CertificateTable::load(&source, None, UnknownNamePolicy::Refuse, &sources, before)

@@ -7,12 +7,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use oarlock::Accelerator;
 use oarlock::keys::import;
-use oarlock_key_files::read_private;
-use oarlock_rustls::{
-    BoundedVerifier, ChainLimit, HandshakeLimits, TlsConnector, TlsHandshakeError, load_signing_key,
-};
+use oarlock_rustls::{BoundedVerifier, ChainLimit, HandshakeLimits, TlsConnector, TlsHandshakeError};
 use oarlock_service_kit::ServiceClock;
 use rustls::client::danger::ServerCertVerifier;
 use rustls::client::{ResolvesClientCert, Resumption, WebPkiServerVerifier};
@@ -26,15 +22,12 @@ use tokio::time::timeout;
 use tokio_rustls::client::TlsStream;
 
 use self::sessions::{BackendSessions, verify_again};
-use crate::certificate::{CertificateWarning, ChainProperties};
+use crate::certificate::{CertificateKeySources, CertificateWarning, ChainProperties};
 use crate::clients::{AuthorityError, read_authorities};
 use crate::config::{BackendAddress, BackendSettings, BackendTlsSettings};
 use crate::error::ProxyServiceError;
 use crate::header::{HeaderVersion, ProxyHeader};
 use crate::stream::{RelayStream, SocketStream};
-
-/// The maximum length of a key file.
-const MAX_KEY_BYTES: usize = 1 << 20;
 
 /// A backend of the current settings.
 #[derive(Debug)]
@@ -61,7 +54,7 @@ struct BackendTls {
 /// The resources for TLS to backends.
 pub(crate) struct BackendContext<'a> {
     pub(crate) provider: &'a Arc<CryptoProvider>,
-    pub(crate) accelerator: &'a Accelerator,
+    pub(crate) keys: &'a CertificateKeySources,
     pub(crate) handshakes: HandshakeLimits,
     pub(crate) max_handshake: Duration,
     /// The maximum age of a session, counted from its full handshake.
@@ -263,9 +256,7 @@ fn read_certificate(
     let chain = import::certificates(&bytes).ok().filter(|chain| !chain.is_empty());
     let chain = chain.ok_or_else(|| fault(chain_path, "expected certificates in PEM".to_owned()))?;
     let chain: Vec<CertificateDer<'static>> = chain.into_iter().map(CertificateDer::from).collect();
-    let key = read_private(key_path, MAX_KEY_BYTES).map_err(|error| fault(key_path, error.to_string()))?;
-    let key = load_signing_key(context.accelerator, &key, None)
-        .map_err(|error| ProxyServiceError::BackendKey { path: key_path.clone(), error })?;
+    let key = context.keys.key_at(key_path, &chain[0]).map_err(ProxyServiceError::BackendKey)?;
     let certified = CertifiedKey::new(chain, key);
     certified.keys_match().map_err(|error| fault(key_path, error.to_string()))?;
     Ok(Some(OwnCertificate(Arc::new(certified))))

@@ -7,9 +7,10 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use oarlock_hsm::HsmSettings;
 use oarlock_network::{HostNamePattern, IpNetwork};
-use oarlock_service_kit::EngineSettings;
 use oarlock_service_kit::settings::{SettingsError, expect, expect_paths, parse_unix_mode, read_settings};
+use oarlock_service_kit::{EngineSettings, resolve_key_path};
 use oarlock_sockets::ChainLimit;
 use oarlock_wire::ServerSettings;
 use serde::Deserialize;
@@ -46,6 +47,9 @@ pub struct ProxyConfig {
     pub kernel: KernelSettings,
     /// The cryptoserver that holds keys, if there is one.
     pub cryptoserver: Option<ServerSettings>,
+    /// The devices that hold keys.
+    #[serde(rename = "hsm")]
+    pub devices: Vec<HsmSettings>,
     /// The engines that may be used, and their threads.
     pub engines: EngineSettings,
 }
@@ -111,7 +115,7 @@ pub struct BackendTlsSettings {
     /// The proxy's own certificate for the backend, with its chain.
     #[serde(default)]
     pub certificate: Option<PathBuf>,
-    /// The private key of that certificate.
+    /// The file of that certificate's private key, or the URI of a key in a device.
     #[serde(default)]
     pub private_key: Option<PathBuf>,
     /// The maximum certificates in the backend's chain, its own one included, 1 to 32.
@@ -323,13 +327,14 @@ impl ProxyConfig {
         let certificates = self.certificates.path.iter_mut().chain(&mut self.tickets.keys);
         let clients = self.clients.iter_mut().map(|clients| &mut clients.authorities);
         self.cryptoserver.iter_mut().for_each(|server| server.resolve_paths(base));
+        self.devices.iter_mut().for_each(|device| device.resolve_paths(base));
         for path in certificates.chain(clients) {
             *path = base.join(&*path);
         }
         let routes = self.route.iter_mut().map(|route| &mut route.backend);
         for tls in self.backend.iter_mut().chain(routes).flat_map(|backend| &mut backend.tls) {
-            let paths = tls.certificate.iter_mut().chain(&mut tls.private_key);
-            for path in paths.chain([&mut tls.authorities]) {
+            tls.private_key.iter_mut().for_each(|path| resolve_key_path(path, base));
+            for path in tls.certificate.iter_mut().chain([&mut tls.authorities]) {
                 *path = base.join(&*path);
             }
         }
@@ -341,6 +346,7 @@ impl ProxyConfig {
     /// The first setting that is not valid.
     pub fn check(&self) -> Result<(), SettingsError> {
         self.check_key_paths()?;
+        HsmSettings::check_all(&self.devices)?;
         self.check_mode()?;
         self.unix_mode()?;
         for backend in self.backends() {
@@ -451,6 +457,7 @@ impl ProxyConfig {
             ("listen", self.listen == other.listen),
             ("kernel", self.kernel == other.kernel),
             ("cryptoserver", self.cryptoserver == other.cryptoserver),
+            ("hsm", self.devices == other.devices),
             ("engines", self.engines == other.engines),
             ("limits.max_handshakes", self.limits.max_handshakes == other.limits.max_handshakes),
             (
@@ -477,6 +484,7 @@ impl ProxyConfig {
             listen: running.listen.clone(),
             kernel: running.kernel.clone(),
             cryptoserver: running.cryptoserver.clone(),
+            devices: running.devices.clone(),
             engines: running.engines.clone(),
             limits,
             ..self

@@ -4,12 +4,10 @@ use std::path::PathBuf;
 
 use oarlock::BuildError;
 use oarlock_network::SocketFileError;
-use oarlock_rustls::TlsKeyError;
-use oarlock_service_kit::ListenError;
 use oarlock_service_kit::settings::SettingsError;
-use oarlock_wire::ServerSettingsError;
+use oarlock_service_kit::{KeyHolderError, ListenError};
 
-use crate::certificate::CertificateTableError;
+use crate::certificate::{CertificateFault, CertificateTableError};
 use crate::clients::AuthorityError;
 use crate::tickets::TicketKeyError;
 
@@ -41,13 +39,8 @@ pub enum ProxyServiceError {
         reason: String,
     },
     /// The proxy's key for a backend cannot be used.
-    #[error("[backend.tls] private_key {}: {error}", path.display())]
-    BackendKey {
-        /// The path of the file.
-        path: PathBuf,
-        /// The reason.
-        error: TlsKeyError,
-    },
+    #[error("[backend.tls] private_key {0}")]
+    BackendKey(CertificateFault),
     /// The name in a backend's certificate is not a name.
     #[error("[backend.tls] server_name: expected a host name or an address, found {found:?}")]
     ServerName {
@@ -60,9 +53,9 @@ pub enum ProxyServiceError {
     /// No engine is available.
     #[error("[engines] {0}")]
     Engines(#[from] BuildError),
-    /// The section `[cryptoserver]` names a file that cannot be used, or its client cannot start.
-    #[error("[cryptoserver] {0}")]
-    Cryptoserver(#[from] ServerSettingsError),
+    /// The section `[cryptoserver]` or `[[hsm]]` cannot be used.
+    #[error(transparent)]
+    Holders(#[from] KeyHolderError),
     /// An address cannot be bound.
     #[error("[listen] sockets: {0}")]
     Listen(#[from] ListenError),

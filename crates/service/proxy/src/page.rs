@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use oarlock_network::DrainSwitch;
 use oarlock_service_kit::metrics::{
-    MetricsPage, MetricsText, append_engine_metrics, append_process_metrics, read_counter as read,
+    MetricsPage, MetricsText, append_device_metrics, append_engine_metrics, append_process_metrics,
+    read_counter as read,
 };
 
 use crate::state::ProxyShared;
@@ -22,6 +23,9 @@ impl MetricsPage for ProxyPage {
         write_connections(&mut text, &self.shared);
         write_bytes(&mut text, &self.shared);
         write_certificates(&mut text, &self.shared);
+        if let Some(devices) = &self.shared.holders.devices {
+            append_device_metrics(&mut text, devices);
+        }
         append_process_metrics(&mut text);
         append_engine_metrics(&mut text, &self.shared.accelerator);
         text.finish()

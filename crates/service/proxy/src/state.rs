@@ -9,7 +9,7 @@ use oarlock::{Accelerator, AcceleratorBuilder};
 use oarlock_files::FileStamp;
 use oarlock_network::{HandshakeAdmission, HostName, HostNamePattern, IpNetwork};
 use oarlock_rustls::{HandshakeLimits, TlsAcceptor, provider};
-use oarlock_service_kit::{Current, ServiceClock, open_cryptoserver};
+use oarlock_service_kit::{Current, KeyHolders, ServiceClock};
 use rustls::crypto::CryptoProvider;
 
 use crate::admission::{ConnectionLimits, ConnectionMaxima};
@@ -59,6 +59,7 @@ struct BackendRoute {
 /// The parts of a proxy that all its threads share.
 pub(crate) struct ProxyShared {
     pub(crate) accelerator: Accelerator,
+    pub(crate) holders: KeyHolders,
     pub(crate) counters: ProxyCounters,
     pub(crate) connections: Arc<ConnectionLimits>,
     /// The connections whose client has not finished its handshake.
@@ -76,26 +77,19 @@ pub(crate) struct WatchedFiles {
 }
 
 impl ProxyResources {
-    /// Tests the engines and opens the client of the cryptoserver.
+    /// Tests the engines and opens the holders of keys.
     pub(crate) fn open(
         config: &ProxyConfig,
         engines: AcceleratorBuilder,
         clock: ServiceClock,
     ) -> Result<Self, ProxyServiceError> {
         let builder = config.engines.builder(engines);
-        let (accelerator, remote) = match &config.cryptoserver {
-            None => (builder.build()?, None),
-            Some(server) => {
-                // The answers of the server are checked by an accelerator that does not know the server.
-                let checker = Accelerator::builder().lazy().build()?;
-                let remote = open_cryptoserver(server, checker)?;
-                (builder.holder(Arc::new(remote.clone())).build()?, Some(remote))
-            }
-        };
+        let holders = KeyHolders::open(config.cryptoserver.as_ref(), &config.devices, &builder)?;
+        let accelerator = holders.register(builder).build()?;
         let limits = &config.limits;
         Ok(Self {
             provider: provider(&accelerator),
-            keys: CertificateKeySources { accelerator, remote },
+            keys: CertificateKeySources { accelerator, holders },
             handshakes: HandshakeLimits {
                 max_under_way: limits.max_handshakes,
                 max_waiting: limits.max_waiting_handshakes,
@@ -124,7 +118,7 @@ impl ProxyState {
         let provider = with_settings(&resources.provider, &config.tls);
         let context = BackendContext {
             provider: &provider,
-            accelerator: &resources.keys.accelerator,
+            keys: &resources.keys,
             handshakes: resources.handshakes,
             max_handshake: config.limits.max_handshake(),
             max_session_s: max_session_seconds(config.tickets.lifetime_seconds),
@@ -226,6 +220,7 @@ impl ProxyShared {
             // Connections of one address have a limit already.
             handshakes: Arc::new(HandshakeAdmission::new(max_open, usize::MAX)),
             accelerator: resources.keys.accelerator.clone(),
+            holders: resources.keys.holders.clone(),
             kernel,
             counters: ProxyCounters::new(Arc::clone(&resources.without_valid_certificate)),
             connections: Arc::default(),

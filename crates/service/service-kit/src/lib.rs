@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`settings`], [`EngineSettings`] | settings files, their errors, and the section that all of them have |
 //! | [`Current`] | a value that a reload replaces as a whole |
-//! | [`open_cryptoserver`] | the client of the server that holds keys |
+//! | [`KeyHolders`], [`HeldKeyName`] | keys at the cryptoserver and in devices |
 //! | [`ServiceClock`] | the clock of a service, which a test can set |
 //! | [`metrics`] | a page for Prometheus |
 //! | [`bind_tcp`] | sockets that are bound here or by systemd |
@@ -19,10 +19,10 @@ pub mod admission;
 pub mod certificate;
 mod client_verifier;
 mod clock;
-mod cryptoserver;
 mod current;
 mod engines;
 mod harden;
+mod held_keys;
 mod listen;
 pub mod metrics;
 mod service_manager;
@@ -31,8 +31,10 @@ pub mod signals;
 
 pub use client_verifier::{ClientRule, RuledClientVerifier};
 pub use clock::ServiceClock;
-pub use cryptoserver::{CRYPTOSERVER_HOLDER, open_cryptoserver};
 pub use current::Current;
 pub use engines::EngineSettings;
 pub use harden::{Hardening, give_memory_back, harden, keep_little_memory, raise_open_files};
+pub use held_keys::{
+    CRYPTOSERVER_HOLDER, HeldKeyFault, HeldKeyName, KeyHolderError, KeyHolders, resolve_key_path,
+};
 pub use listen::{ListenError, bind_tcp};

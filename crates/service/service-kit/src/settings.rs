@@ -3,8 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use oarlock_files::line_number;
+use oarlock_hsm::HsmSettingsError;
 use oarlock_key_files::check_key_path;
 use serde::de::DeserializeOwned;
+
+use crate::HeldKeyName;
 
 /// An error in the settings of a service.
 #[derive(Debug, thiserror::Error)]
@@ -39,6 +42,9 @@ pub enum SettingsError {
         /// The value found.
         found: String,
     },
+    /// A device has an invalid setting.
+    #[error("[[hsm]] {0}")]
+    Device(#[from] HsmSettingsError),
 }
 
 /// Reads settings from a file in TOML. `resolve_paths` gets the directory of the file, at which relative paths in it
@@ -76,17 +82,21 @@ pub fn expect(
     if is_good { Ok(()) } else { Err(SettingsError::Value { field, expected, found: found.to_string() }) }
 }
 
-/// Checks that no key was pasted in place of the name of a file, because messages quote file names.
+/// Checks that no key was pasted in place of the name of a file, and that URIs of keys are valid, because messages
+/// quote both.
 ///
 /// # Errors
-/// The first path that looks like a key.
+/// The first path that looks like a key, or a URI that is not valid.
 pub fn expect_paths<'p>(
     paths: impl IntoIterator<Item = (&'static str, &'p PathBuf)>,
 ) -> Result<(), SettingsError> {
     let found = "what looks like a key itself (it is not shown): write the key into a file and name that";
     let mut paths = paths.into_iter();
     paths.try_for_each(|(field, path)| {
-        expect(field, "the name of a file", check_key_path(path).is_ok(), found)
+        expect(field, "the name of a file", check_key_path(path).is_ok(), found)?;
+        let uri = HeldKeyName::from_path(path);
+        let fault = uri.as_ref().err().map(ToString::to_string).unwrap_or_default();
+        expect(field, "a valid URI of a key", uri.is_ok(), fault)
     })
 }
 

@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use oarlock_dkim::ascii_form;
+use oarlock_hsm::UriError;
+use oarlock_service_kit::HeldKeyName;
 
 use super::dataset::DataSet;
 use super::{EntryPosition, ImportWarning};
@@ -20,7 +22,7 @@ pub(super) struct OpendkimKey {
     /// The value of `d=`. None stands for the author's own domain.
     pub(super) domain: Option<String>,
     pub(super) selector: String,
-    /// The path of the key file. `%` stands for the author's own domain.
+    /// The path of the key file, or the URI of a key in a device. `%` stands for the author's own domain.
     pub(super) path: String,
 }
 
@@ -33,7 +35,7 @@ pub(super) struct OpendkimKeyTable {
 }
 
 /// A fault of an entry. None of them quotes the value, which may be a key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum KeyEntryFault {
     #[error("expected NAME DOMAIN:SELECTOR:PATH, found {0} of the three fields after the name")]
     Fields(usize),
@@ -45,8 +47,17 @@ pub(super) enum KeyEntryFault {
     Inline,
     #[error("the path has white space, which the signing table cannot hold: rename the file")]
     Space,
+    #[error("the URI of the key: {0}")]
+    Uri(#[from] UriError),
     #[error("an earlier entry has the same name")]
     Twice,
+}
+
+impl OpendkimKey {
+    /// Returns true if the path is the URI of a key in a device, which has `%` for other purposes.
+    pub(super) fn is_in_device(&self) -> bool {
+        matches!(HeldKeyName::from_path(Path::new(&self.path)), Ok(Some(_)))
+    }
 }
 
 impl OpendkimKeyTable {
@@ -60,7 +71,7 @@ impl OpendkimKeyTable {
             };
             match parsed {
                 Ok(key) => {
-                    if Path::new(&key.path).is_relative() {
+                    if !key.is_in_device() && Path::new(&key.path).is_relative() {
                         warnings.push(entry.source.warning(&entry.key, RELATIVE));
                     }
                     keys.insert(&entry.key, key);
@@ -108,8 +119,11 @@ fn parse(value: &str, base: &Path) -> Result<OpendkimKey, KeyEntryFault> {
     Ok(OpendkimKey { domain, selector, path })
 }
 
-/// Returns the path of a key file. A value that does not begin as a path is a key. opendkim.conf(5), KeyTable.
+/// Returns the path of a key file, or the URI of a key. Another value is a key itself. opendkim.conf(5), KeyTable.
 fn path_of_file(path: &str, base: &Path) -> Result<String, KeyEntryFault> {
+    if HeldKeyName::from_path(Path::new(path))?.is_some() {
+        return Ok(path.to_owned());
+    }
     if !["/", "./", "../"].iter().any(|start| path.starts_with(start)) {
         return Err(KeyEntryFault::Inline);
     }

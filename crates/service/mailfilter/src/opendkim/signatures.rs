@@ -199,7 +199,11 @@ impl SigningRules {
         // unreachable because rules without a known key are not added
         let key = self.keys.get(&rule.key).ok_or("KeyTable has no such key")?;
         let domain = signing_domain(key, pattern)?;
-        let path = filled(&key.path, pattern).ok_or_else(|| {
+        let path = match key.is_in_device() {
+            true => Some(key.path.clone()),
+            false => filled(&key.path, pattern),
+        };
+        let path = path.ok_or_else(|| {
             format!("key {:?}: % in its path differs by domain: expected an entry for each domain", rule.key)
         })?;
         let identity = rule.signer.as_deref().and_then(|signer| {

@@ -77,9 +77,9 @@ impl TableFile {
 
 fn check_keys(path: &Path, table: &SigningTable, keys: &KeyReader) -> Result<(), SigningTableError> {
     let (away, faults): (Vec<_>, Vec<_>) =
-        table.check_keys(keys).into_iter().partition(SigningKeyFault::is_server);
+        table.check_keys(keys).into_iter().partition(SigningKeyFault::may_recover);
     for fault in away {
-        warn!(%fault, "a key at the cryptoserver is not available: mail that needs it waits");
+        warn!(%fault, "a key at the cryptoserver or in a device is not available: mail that needs it waits");
     }
     if faults.is_empty() { Ok(()) } else { Err(SigningTableError::Keys { path: path.to_owned(), faults }) }
 }

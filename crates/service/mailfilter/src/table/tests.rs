@@ -2,6 +2,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use oarlock::keys::{export, generate};
+use oarlock_service_kit::HeldKeyFault;
 use oarlock_service_kit::metrics::read_counter as count_of;
 use tempfile::TempDir;
 
@@ -190,7 +191,9 @@ fn rejects_exposed_and_malformed_keys() {
     let reference = oarlock::keys::reference::Reference { name: "mail".into(), spki: None };
     files.write("key", &reference.to_pem().unwrap());
     fs::set_permissions(files.path("key"), PermissionsExt::from_mode(0o644)).unwrap();
-    assert!(matches!(file.read(&careful), Err(SigningKeyFault::NoServer { name, .. }) if name == "mail"));
+    assert!(
+        matches!(file.read(&careful), Err(SigningKeyFault::Held { fault: HeldKeyFault::NoCryptoserver { name }, .. }) if name == "mail")
+    );
 }
 
 #[cfg(feature = "sqlite")]

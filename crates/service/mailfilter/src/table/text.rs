@@ -1,5 +1,5 @@
 //! Tables in text files: `PATTERN SELECTOR KEY-FILE [STATE] [domain=NAME] [identity=LOCAL@DOMAIN] [from=DATE]
-//! [until=DATE]`. A comment begins with `#`.
+//! [until=DATE]`. KEY-FILE may be the URI of a key in a device. A comment begins with `#`.
 
 use std::path::Path;
 

@@ -53,6 +53,11 @@ impl CertificateFiles {
         Self { chain, key, staple, stamps }
     }
 
+    /// Returns the file that has the key.
+    pub(super) fn key_path(&self) -> &Path {
+        if self.has_key_file() { &self.key } else { &self.chain }
+    }
+
     pub(super) fn has_key_file(&self) -> bool {
         self.stamps[1].is_some()
     }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use oarlock_key_files::ExposedSecret;
 use oarlock_rustls::TlsKeyError;
+use oarlock_service_kit::HeldKeyFault;
 
 /// The reason why a certificate cannot be used. No reason quotes the bytes of a file.
 #[derive(Debug, thiserror::Error)]
@@ -59,21 +60,13 @@ pub enum CertificateFault {
         /// The path of the chain.
         chain: PathBuf,
     },
-    /// The key lives at a cryptoserver, and none is configured.
-    #[error("{}: the key {name:?} lives at a cryptoserver: expected a section [cryptoserver]", path.display())]
-    NoServer {
-        /// The path of the reference.
+    /// The file or the URI names a key at the cryptoserver or in a device, which cannot be used.
+    #[error("{}: {fault}", path.display())]
+    Held {
+        /// The path of the file, or the URI.
         path: PathBuf,
-        /// The name of the key at the server.
-        name: String,
-    },
-    /// The cryptoserver does not answer or does not know the key.
-    #[error("{}: the cryptoserver: {reason}", path.display())]
-    Server {
-        /// The path of the reference.
-        path: PathBuf,
-        /// The answer or the error.
-        reason: String,
+        /// The reason.
+        fault: HeldKeyFault,
     },
     /// The file of an OCSP response is not DER.
     #[error("{}: expected an OCSP response in DER", path.display())]

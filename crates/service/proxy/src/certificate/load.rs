@@ -9,7 +9,8 @@ use std::thread;
 
 use super::directory::{CertificateFiles, CertificateSource, list_certificates};
 use super::error::{CertificateFault, CertificateTableError};
-use super::read::{CertificateEntry, CertificateKeySources};
+use super::keys::CertificateKeySources;
+use super::read::CertificateEntry;
 use super::{CertificateTable, UnknownNamePolicy};
 
 /// The number of files that a thread takes at a time.

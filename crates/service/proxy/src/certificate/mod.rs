@@ -5,6 +5,7 @@
 
 mod directory;
 mod error;
+mod keys;
 mod load;
 mod read;
 mod resolver;
@@ -22,7 +23,8 @@ use smallvec::SmallVec;
 pub(crate) use directory::list_certificates;
 pub use directory::{CertificateFiles, CertificateSource};
 pub use error::{CertificateFault, CertificateTableError};
-pub use read::{CertificateEntry, CertificateKeySources};
+pub use keys::CertificateKeySources;
+pub use read::CertificateEntry;
 pub(crate) use resolver::CertificateResolver;
 pub(crate) use warning::ChainProperties;
 pub use warning::{CertificateWarning, ServedFault};

@@ -1,22 +1,13 @@
-//! Reading one certificate: its chain, its key or the reference to it, and its OCSP response.
+//! Reading one certificate: its chain, its key and its OCSP response.
 
-use std::fmt;
-use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-use oarlock::keys::reference::{REFERENCE_LABEL, Reference};
-use oarlock::keys::{held, import};
-use oarlock::{Accelerator, Key};
-use oarlock_key_files::check_secret_mode;
-use oarlock_key_files::sealed::is_sealed;
+use oarlock::keys::import;
 use oarlock_network::HostName;
-use oarlock_rustls::{TlsKeyError, load_signing_key, signing_key};
-use oarlock_service_kit::CRYPTOSERVER_HOLDER;
 use oarlock_service_kit::certificate::CertificateValidity;
-use oarlock_wire::RemoteHolder;
 use rustls::pki_types::CertificateDer;
-use rustls::sign::{CertifiedKey, SigningKey};
+use rustls::sign::CertifiedKey;
 use rustls::{Error, InconsistentKeys, SignatureAlgorithm};
 use x509_parser::extensions::GeneralName;
 use x509_parser::prelude::{FromDer, X509Certificate};
@@ -24,19 +15,11 @@ use zeroize::Zeroizing;
 
 use super::directory::CertificateFiles;
 use super::error::CertificateFault;
+use super::keys::CertificateKeySources;
 use super::warning::{CertificateWarning, ChainProperties};
 
 /// The maximum length of a file. A chain has a few kilobytes.
 const MAX_FILE_BYTES: usize = 1 << 20;
-
-/// The units that compute with the keys of certificates.
-#[derive(Clone)]
-pub struct CertificateKeySources {
-    /// The accelerator, which has the cryptoserver as a holder if there is one.
-    pub accelerator: Accelerator,
-    /// The cryptoserver, for references.
-    pub remote: Option<RemoteHolder>,
-}
 
 /// A certificate that was read.
 #[derive(Debug)]
@@ -50,7 +33,7 @@ pub struct CertificateEntry {
     /// The time in which the certificate is valid.
     pub validity: CertificateValidity,
     pub(super) properties: ChainProperties,
-    /// True if the key lives at a cryptoserver.
+    /// True if the key lives at the cryptoserver or in a device.
     pub is_held: bool,
 }
 
@@ -63,13 +46,13 @@ impl CertificateEntry {
         let bytes = read_file(&files.chain)?;
         let chain = parse_chain(&files.chain, &bytes)?;
         let (names, validity, properties) = read_properties(&files.chain, &chain)?;
-        let (key, is_held) = read_key(&files, &bytes, sources)?;
+        let (key, is_held) = sources.key_of_files(&files, &bytes, &chain[0])?;
         let mut certified = CertifiedKey::new(chain, key);
         match certified.keys_match() {
             // A reference may come without the public key, which the server then compares at the first signature.
             Ok(()) | Err(Error::InconsistentKeys(InconsistentKeys::Unknown)) => {}
             Err(Error::InconsistentKeys(_)) => {
-                let path = key_path(&files).to_owned();
+                let path = files.key_path().to_owned();
                 return Err(CertificateFault::Mismatch { path, chain: files.chain });
             }
             Err(error) => {
@@ -102,14 +85,8 @@ impl CertificateEntry {
     }
 }
 
-impl fmt::Debug for CertificateKeySources {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "CertificateKeySources(remote: {})", self.remote.is_some())
-    }
-}
-
 /// Reads a file that may contain a key.
-fn read_file(path: &Path) -> Result<Zeroizing<Vec<u8>>, CertificateFault> {
+pub(super) fn read_file(path: &Path) -> Result<Zeroizing<Vec<u8>>, CertificateFault> {
     let failed = |error| CertificateFault::Read { path: path.to_owned(), error };
     let bytes = oarlock_key_files::read_secret(path, MAX_FILE_BYTES + 1).map_err(failed)?;
     if bytes.len() > MAX_FILE_BYTES {
@@ -151,80 +128,6 @@ fn read_properties(
     Ok((names, CertificateValidity::from_parsed(&leaf), properties))
 }
 
-fn key_path(files: &CertificateFiles) -> &Path {
-    if files.has_key_file() { &files.key } else { &files.chain }
-}
-
-/// Returns the key and whether it lives at a cryptoserver. A key file precedes a key in the chain's file.
-fn read_key(
-    files: &CertificateFiles,
-    chain: &[u8],
-    sources: &CertificateKeySources,
-) -> Result<(Arc<dyn SigningKey>, bool), CertificateFault> {
-    let path = key_path(files);
-    let key_file;
-    let bytes = if files.has_key_file() {
-        key_file = read_file(path)?;
-        &**key_file
-    } else {
-        chain
-    };
-    if let Some(block) = find_block(bytes, |label| label == REFERENCE_LABEL.as_bytes()) {
-        return Ok((read_reference(path, block, sources)?, true));
-    }
-    let is_private = |label: &[u8]| label.ends_with(b"PRIVATE KEY");
-    if PemBlocks(bytes).filter(|(label, _)| is_private(label)).count() > 1 {
-        // The intended one is unknown, as the error says.
-        return load_local(path, bytes, sources);
-    }
-    let Some(block) = find_block(bytes, is_private) else {
-        return match files.has_key_file() {
-            // DER, or something that the parser describes.
-            true => load_local(path, bytes, sources),
-            false => Err(CertificateFault::NoKey { path: files.chain.clone(), key: files.key.clone() }),
-        };
-    };
-    load_local(path, block, sources)
-}
-
-fn load_local(
-    path: &Path,
-    bytes: &[u8],
-    sources: &CertificateKeySources,
-) -> Result<(Arc<dyn SigningKey>, bool), CertificateFault> {
-    // Everybody may read a sealed file. The parser names the way to open it.
-    if !is_sealed(bytes) {
-        let about = File::open(path).and_then(|file| file.metadata());
-        check_secret_mode(
-            path,
-            &about.map_err(|error| CertificateFault::Read { path: path.to_owned(), error })?,
-        )?;
-    }
-    let key = load_signing_key(&sources.accelerator, bytes, None);
-    Ok((key.map_err(|error| CertificateFault::Key { path: path.to_owned(), error })?, false))
-}
-
-fn read_reference(
-    path: &Path,
-    block: &[u8],
-    sources: &CertificateKeySources,
-) -> Result<Arc<dyn SigningKey>, CertificateFault> {
-    let fault = |error: TlsKeyError| CertificateFault::Key { path: path.to_owned(), error };
-    let Reference { name, spki } = Reference::parse_pem(block).map_err(|error| fault(error.into()))?;
-    let Some(remote) = &sources.remote else {
-        return Err(CertificateFault::NoServer { path: path.to_owned(), name });
-    };
-    let key: Key = match spki {
-        Some(spki) => {
-            held::from_spki(&spki, CRYPTOSERVER_HOLDER, &name).map_err(|error| fault(error.into()))?
-        }
-        None => remote
-            .key(&name)
-            .map_err(|error| CertificateFault::Server { path: path.to_owned(), reason: error.to_string() })?,
-    };
-    signing_key(&sources.accelerator, key).map_err(fault)
-}
-
 fn read_staple(path: &Path) -> Result<Vec<u8>, CertificateFault> {
     let bytes = read_file(path)?;
     // OCSPResponse is a SEQUENCE (RFC 6960 4.2.1). An empty file would be sent as an empty response.
@@ -233,36 +136,4 @@ fn read_staple(path: &Path) -> Result<Vec<u8>, CertificateFault> {
     } else {
         Err(CertificateFault::Staple { path: path.to_owned() })
     }
-}
-
-const BEGIN: &[u8] = b"-----BEGIN ";
-const END: &[u8] = b"-----END ";
-const DASHES: &[u8] = b"-----";
-
-/// The PEM blocks of a file, with their labels, from BEGIN to the end of the END line. Nothing is decoded or copied.
-struct PemBlocks<'a>(&'a [u8]);
-
-impl<'a> Iterator for PemBlocks<'a> {
-    type Item = (&'a [u8], &'a [u8]);
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let start = position(self.0, BEGIN)?;
-        let block = &self.0[start..];
-        let label = &block[BEGIN.len()..];
-        let label = &label[..position(label, DASHES)?];
-        // A block without an end goes to the end of the file, and the decoder rejects it.
-        let end = position(block, END).map(|end| end + END.len() + label.len() + DASHES.len());
-        let (block, rest) = block.split_at(end.unwrap_or(block.len()).min(block.len()));
-        self.0 = rest;
-        Some((label, block))
-    }
-}
-
-/// Returns the first PEM block with such a label.
-fn find_block(bytes: &[u8], is_wanted: impl Fn(&[u8]) -> bool) -> Option<&[u8]> {
-    PemBlocks(bytes).find(|(label, _)| is_wanted(label)).map(|(_, block)| block)
-}
-
-fn position(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
-    bytes.windows(wanted.len()).position(|window| window == wanted)
 }

@@ -3,6 +3,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use oarlock::keys::reference::Reference;
+use oarlock_service_kit::KeyHolders;
 use rcgen::{
     BasicConstraints, CertificateParams, DistinguishedName, DnType, IsCa, Issuer, KeyPair, PublicKeyData,
     date_time_ymd,
@@ -18,7 +19,7 @@ const SCHEMES: [SignatureScheme; 2] =
 
 fn sources() -> CertificateKeySources {
     let accelerator = oarlock::Accelerator::builder().engines(["scalar"]).lazy().build().unwrap();
-    CertificateKeySources { accelerator, remote: None }
+    CertificateKeySources { accelerator, holders: KeyHolders::default() }
 }
 
 fn write(path: &Path, text: impl AsRef<[u8]>) {
