@@ -17,13 +17,14 @@ use super::bulk::{self, LoadedMail};
 use super::document::ResultList;
 use super::own_signatures::without_own;
 use super::{DkimError, time_s};
-use crate::keys::{key_file, summary};
+use crate::keys::{KeyInputs, summary};
 
 pub(super) fn run(global: &GlobalOptions, args: &MailSignArgs) -> Result<(), DkimError> {
     args.comparison.hand_over("sign --compare")?;
+    let inputs = KeyInputs::read(args.keys.iter().map(|(_, path)| &**path))?;
     let work = MailSigning {
-        signers: args.signers()?,
-        accelerator: global.builder().lazy().build()?,
+        signers: args.signers(&inputs)?,
+        accelerator: inputs.holders.register(global.builder()).lazy().build()?,
         now_s: time_s(args.time),
         target: args.target(global),
     };
@@ -64,10 +65,10 @@ pub(super) fn run(global: &GlobalOptions, args: &MailSignArgs) -> Result<(), Dki
 }
 
 impl MailSignArgs {
-    fn signers(&self) -> Result<Vec<DkimSigner>, DkimError> {
+    fn signers(&self, inputs: &KeyInputs) -> Result<Vec<DkimSigner>, DkimError> {
         let passphrase = self.passphrase.read()?;
         let signer = |(selector, path): &(String, PathBuf)| {
-            let key = key_file::read_to_sign(path, passphrase.as_ref())?;
+            let key = inputs.signing_key(path, passphrase.as_ref())?;
             summary::warn(selector, &key);
             self.signer(selector, key).map_err(|error| DkimError::Signer { path: path.clone(), error })
         };

@@ -84,9 +84,8 @@ struct KeyRecordLine {
 pub(super) fn run(global: &GlobalOptions, args: &ZoneDsArgs) -> Result<(), DnssecError> {
     let (keys, bad_lines, accelerator) = match &args.zone {
         Some(zone) => {
-            let files = args.keys.open(global)?;
+            let files = args.keys.open(global, args.files.iter())?;
             let keys = signing_keys(args, &files, &super::zone(zone)?)?;
-            // After the keys, because the builder has the server only if a file has named a key there.
             (keys, 0, files.builder(global).lazy().build()?)
         }
         None => {

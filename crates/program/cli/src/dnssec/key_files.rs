@@ -1,26 +1,23 @@
-//! Keys that sign zones, from files: BIND's, PEM, and references to keys at a cryptoserver.
+//! Keys that sign zones: in files of BIND or PEM, at a cryptoserver, or in devices.
 
-use std::cell::OnceCell;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use clap::Args;
-use oarlock::keys::reference::{REFERENCE_LABEL, Reference};
-use oarlock::keys::{KeyError, Passphrase, bind, held, import};
+use oarlock::keys::{KeyError, Passphrase, bind, import};
 use oarlock::{AcceleratorBuilder, Key};
 use oarlock::{Curve, KeyKind, MlDsaSet, SlhDsaSet};
 use oarlock_dnssec::{
     Dnskey, DnskeyError, DnssecAlgorithm, DomainName, DomainNameBuf, RecordType, SECURE_ENTRY_POINT,
     ZONE_KEY, ZoneRecord, dnskey_rdata,
 };
-use oarlock_key_files::{check_private, read_secret};
+use oarlock_key_files::check_private;
+use oarlock_service_kit::HeldKeyFault;
 use oarlock_terminal::{CommandError, FailureKind, GlobalOptions};
-use oarlock_wire::{ConnectObserver, RemoteError, RemoteHolder};
 
 use super::key_text;
-use crate::call::{CallError, HOLDER, ServerArgs, connect_observer, server_holder};
-use crate::keys::{KeyPassphrase, KeysError};
+use crate::call::{CallError, ServerArgs, connect_observer, server_holder};
+use crate::keys::{KeyInput, KeyInputs, KeyPassphrase};
 
 /// Flags of a key-signing key, and of one that signs everything.
 pub(crate) const KEY_SIGNING: u16 = ZONE_KEY | SECURE_ENTRY_POINT;
@@ -51,14 +48,14 @@ pub(crate) struct WantedKey {
 /// A key that signs a zone.
 #[derive(Clone, Debug)]
 pub(crate) struct ZoneSigningKey {
-    /// The private half, or a handle of the server that holds it.
+    /// The private half, or the name of the key at its holder.
     pub(crate) key: Key,
     pub(crate) algorithm: DnssecAlgorithm,
     pub(crate) flags: u16,
     /// The DNSKEY's data.
     pub(crate) dnskey: Vec<u8>,
     pub(crate) key_tag: u16,
-    /// The file that was read.
+    /// The file that was read, or the URI.
     pub(crate) path: PathBuf,
 }
 
@@ -85,8 +82,8 @@ pub(crate) enum SigningKeyError {
     NoZoneKey(u16),
     #[error(transparent)]
     Server(#[from] CallError),
-    #[error("the cryptoserver: {0}")]
-    Remote(#[from] RemoteError),
+    #[error(transparent)]
+    Held(#[from] HeldKeyFault),
 }
 
 impl CommandError for SigningKeyError {
@@ -94,38 +91,47 @@ impl CommandError for SigningKeyError {
         match self {
             Self::Key(error) => error.kind(),
             Self::Server(error) => error.kind(),
-            Self::Remote(_) => FailureKind::Machine,
+            Self::Held(fault) if fault.may_recover() => FailureKind::Machine,
             _ => FailureKind::Usage,
         }
     }
 }
 
-/// The files and the server that keys are loaded from.
+/// The keys of a command, before they are parsed.
 pub(crate) struct KeyFiles {
     passphrase: Option<Passphrase>,
-    server: ServerArgs,
-    observer: Option<ConnectObserver>,
-    /// The server, once a file has named a key there.
-    remote: OnceCell<RemoteHolder>,
+    inputs: KeyInputs,
 }
 
 impl KeyFileArgs {
+    /// Reads the files that the paths mean, and opens the holders of keys that they only name.
+    ///
     /// # Errors
-    /// The passphrase cannot be read.
-    pub(crate) fn open(&self, global: &GlobalOptions) -> Result<KeyFiles, KeysError> {
+    /// The passphrase or a file cannot be read, or a holder cannot be opened.
+    pub(crate) fn open<'p>(
+        &self,
+        global: &GlobalOptions,
+        paths: impl Iterator<Item = &'p PathBuf>,
+    ) -> Result<KeyFiles, super::DnssecError> {
         let passphrase = self.passphrase.read()?;
-        let (server, observer) = (self.server.clone(), connect_observer(global));
-        Ok(KeyFiles { passphrase, server, observer, remote: OnceCell::new() })
+        let private: Vec<PathBuf> = paths.map(|path| private_path(path)).collect();
+        let mut inputs = KeyInputs::read(private.iter().map(PathBuf::as_path))?;
+        if let Some(path) = inputs.server_key() {
+            let opened = server_holder(&self.server, connect_observer(global));
+            let opened = opened.map_err(|error| key_fault(path, error.into()))?;
+            inputs.holders.cryptoserver = Some(opened);
+        }
+        Ok(KeyFiles { passphrase, inputs })
     }
 }
 
 impl KeyFiles {
-    /// Loads the key of `zone` in a file: BIND's private key, PEM or DER, or a reference. `path` may lack the ending,
-    /// or be that of the public key. If a file of the same name that ends in `.key` stands beside it, flags and
-    /// algorithm are those of the DNSKEY in it.
+    /// Loads a key of `zone` that was named at the start: BIND's private key, PEM or DER, a reference, or a URI. `path`
+    /// may lack the ending, or be that of the public key. If a file of the same name that ends in `.key` stands beside
+    /// it, flags and algorithm are those of the DNSKEY in it.
     ///
     /// # Errors
-    /// The file cannot be read or is not a signing key, or a server does not describe the key.
+    /// The file is not a signing key, or its holder does not describe the key.
     pub(crate) fn load(
         &self,
         path: &Path,
@@ -134,34 +140,29 @@ impl KeyFiles {
     ) -> Result<ZoneSigningKey, super::DnssecError> {
         let private = private_path(path);
         let unread = |error| super::DnssecError::Read { path: private.clone(), error };
-        // One byte more than the parser takes, so that a longer file is refused and not cut.
-        let bytes = read_secret(&private, import::MAX_INPUT_LEN + 1).map_err(unread)?;
-        let key = self
-            .signing_key(&private, &bytes, zone, wanted)
-            .map_err(|error| super::DnssecError::KeyFile { path: private.clone(), error: Box::new(error) })?;
-        // The name of a key at a server is not secret.
-        if !is_reference(&bytes) {
+        let input = self.inputs.get(&private)?;
+        let key =
+            self.signing_key(&private, input, zone, wanted).map_err(|error| key_fault(&private, error))?;
+        // The name of a key elsewhere is not secret.
+        if input.name.is_none() {
             File::open(&private).and_then(|file| check_private(&private, &file)).map_err(unread)?;
         }
         Ok(key)
     }
 
-    /// Returns an accelerator's builder with the server as a holder, if a key is there.
+    /// Returns an accelerator's builder with the holders of the keys.
     pub(crate) fn builder(&self, global: &GlobalOptions) -> AcceleratorBuilder {
-        self.remote
-            .get()
-            .iter()
-            .fold(global.builder(), |builder, remote| builder.holder(Arc::new((*remote).clone())))
+        self.inputs.holders.register(global.builder())
     }
 
     fn signing_key(
         &self,
         path: &Path,
-        bytes: &[u8],
+        input: &KeyInput,
         zone: DomainName<'_>,
         wanted: WantedKey,
     ) -> Result<ZoneSigningKey, SigningKeyError> {
-        let (key, stated) = self.key(bytes)?;
+        let (key, stated) = self.key(input)?;
         if key.kind().is_public() {
             return Err(SigningKeyError::Public);
         }
@@ -184,35 +185,16 @@ impl KeyFiles {
     }
 
     /// Parses the key, and the algorithm if the file states it.
-    fn key(&self, bytes: &[u8]) -> Result<(Key, Option<DnssecAlgorithm>), SigningKeyError> {
-        if is_reference(bytes) {
-            return Ok((self.held(bytes)?, None));
+    fn key(&self, input: &KeyInput) -> Result<(Key, Option<DnssecAlgorithm>), SigningKeyError> {
+        let bytes = &input.bytes;
+        if let Some(name) = &input.name {
+            return Ok((self.inputs.holders.key(name, None)?, None));
         }
         if bind::is_bind(bytes) {
             let file = bind::import(bytes)?;
             return Ok((file.key, Some(file.algorithm.into())));
         }
         Ok((import::any(bytes, self.passphrase.as_ref())?, None))
-    }
-
-    fn held(&self, bytes: &[u8]) -> Result<Key, SigningKeyError> {
-        let Reference { name, spki } = Reference::parse_pem(bytes)?;
-        // Made in any case: the builder takes it as the holder that signs.
-        let remote = self.remote()?;
-        match spki {
-            // Nothing to ask the server: the reference has the public half.
-            Some(spki) => Ok(held::from_spki(&spki, HOLDER, &name)?),
-            None => Ok(remote.key(&name)?),
-        }
-    }
-
-    fn remote(&self) -> Result<&RemoteHolder, SigningKeyError> {
-        if let Some(remote) = self.remote.get() {
-            return Ok(remote);
-        }
-        let remote = server_holder(&self.server, self.observer.clone())?;
-        // In two steps, because `OnceCell::get_or_try_init` is not stable yet.
-        Ok(self.remote.get_or_init(|| remote))
     }
 }
 
@@ -237,6 +219,10 @@ impl ZoneSigningKey {
     pub(crate) fn is_key_signing(&self) -> bool {
         self.flags & SECURE_ENTRY_POINT != 0
     }
+}
+
+fn key_fault(path: &Path, error: SigningKeyError) -> super::DnssecError {
+    super::DnssecError::KeyFile { path: path.to_owned(), error: Box::new(error) }
 }
 
 /// Returns the file of the private key that `path` means.
@@ -319,9 +305,4 @@ fn usual_algorithm(key: &Key) -> Result<DnssecAlgorithm, SigningKeyError> {
         KeyKind::SlhDsaPrivate(SlhDsaSet::Sha2_128s) => Ok(DnssecAlgorithm::SLH_DSA_SHA2_128S),
         other => Err(SigningKeyError::Kind(other)),
     }
-}
-
-fn is_reference(bytes: &[u8]) -> bool {
-    let label = format!("-----BEGIN {REFERENCE_LABEL}-----");
-    bytes.windows(label.len()).any(|window| window == label.as_bytes())
 }

@@ -10,6 +10,7 @@ use oarlock_hsm::{HsmError, UriError};
 use oarlock_key_files::sealed::{IdentityReadFault, RecipientFault, SealFault};
 use oarlock_records::{KeyFault, KeyFileError, RotationError};
 use oarlock_server::development::DevelopmentError;
+use oarlock_service_kit::{HeldKeyFault, KeyHolderError};
 use oarlock_terminal::{CommandError, FailureKind};
 
 /// An error of `oarlock keys`.
@@ -29,6 +30,12 @@ pub(crate) enum KeysError {
     Read { path: PathBuf, error: io::Error },
     #[error("{}: {error}", path.display())]
     Key { path: PathBuf, error: KeyError },
+    #[error("{}: {fault}", path.display())]
+    Held { path: PathBuf, fault: HeldKeyFault },
+    #[error("the URI of a key: {0}")]
+    Uri(UriError),
+    #[error(transparent)]
+    Holders(#[from] KeyHolderError),
     #[error("{}: the private key is encrypted: a passphrase is needed: {option} FILE gives it", path.display())]
     Passphrase { path: PathBuf, option: &'static str },
     #[error("{}: {error}", path.display())]
@@ -93,6 +100,10 @@ impl KeysError {
         }
     }
 
+    pub(crate) fn of_held(path: &Path, fault: HeldKeyFault) -> Self {
+        Self::Held { path: path.to_owned(), fault }
+    }
+
     /// Names the option of commands that read one key and write another.
     pub(crate) fn of_input(self) -> Self {
         match self {
@@ -109,6 +120,8 @@ impl CommandError for KeysError {
             Self::Generate(error)
             | Self::Key { error, .. }
             | Self::Rotation { error: RotationError::Generate(error), .. } => error.kind(),
+            Self::Held { fault, .. } if fault.may_recover() => FailureKind::Machine,
+            Self::Holders(error) if error.is_machines() => FailureKind::Machine,
             Self::Output(error) => error.kind(),
             Self::Development(_) | Self::Sealed { fault: SealFault::Machine, .. } => FailureKind::Machine,
             Self::Stdout(error) => FailureKind::of_stdout(error),

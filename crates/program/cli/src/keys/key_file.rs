@@ -1,6 +1,6 @@
 //! Key directories, and files in them.
 
-use std::fs::{DirBuilder, File, Permissions};
+use std::fs::{DirBuilder, Permissions};
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
@@ -9,11 +9,11 @@ use oarlock::keys::export::{self, Protection};
 use oarlock::keys::{KeyError, Passphrase, import};
 use oarlock_files::output::{OutputError, Overwrite, private_permissions, write_file};
 use oarlock_key_files::sealed::{self, AgeIdentities, AgeRecipient, SealArmor};
-use oarlock_key_files::{ENDINGS, KeyMaterial, check_private, is_key_name, read_secret};
+use oarlock_key_files::{ENDINGS, KeyMaterial, is_key_name};
 use oarlock_server::development::Development;
 use zeroize::Zeroizing;
 
-use super::{KeysError, seal};
+use super::{KeyInputs, KeysError, seal};
 
 /// Returns the directory that was named, else that of the development set-up.
 pub(super) fn directory(given: Option<&Path>) -> Result<PathBuf, KeysError> {
@@ -66,20 +66,14 @@ pub(super) fn check_name(name: &str, hint: &'static str) -> Result<(), KeysError
     if is_key_name(name) { Ok(()) } else { Err(KeysError::Name { name: name.to_owned(), hint }) }
 }
 
-/// Reads a key of any format; `-` is stdin.
+/// Reads a key of any format, or the public half of one in a device; `-` is stdin.
 pub(crate) fn read(path: &Path, passphrase: Option<&Passphrase>) -> Result<Key, KeysError> {
-    import::any(&bytes(path)?, passphrase).map_err(|error| KeysError::of_key(path, error))
+    KeyInputs::read([path])?.key(path, passphrase)
 }
 
 /// Reads a key to sign with. Other users must not be able to read its file.
 pub(crate) fn read_to_sign(path: &Path, passphrase: Option<&Passphrase>) -> Result<Key, KeysError> {
-    let key = read(path, passphrase)?;
-    // The signer reports that a public key cannot sign.
-    if !key.kind().is_public() && !is_stdin(path) {
-        let checked = File::open(path).and_then(|file| check_private(path, &file));
-        checked.map_err(|error| KeysError::Read { path: path.to_owned(), error })?;
-    }
-    Ok(key)
+    KeyInputs::read([path])?.signing_key(path, passphrase)
 }
 
 pub(super) fn is_stdin(path: &Path) -> bool {
@@ -104,13 +98,6 @@ pub(super) fn read_sealed(
 ) -> Result<Key, KeysError> {
     let content = seal::read_content(path, import::MAX_INPUT_LEN, identities)?;
     import::any(&content.bytes, passphrase).map_err(|error| KeysError::of_key(path, error))
-}
-
-fn bytes(path: &Path) -> Result<Zeroizing<Vec<u8>>, KeysError> {
-    // A path also for standard input, because `read_secret` opens files itself.
-    let from = if is_stdin(path) { Path::new("/dev/stdin") } else { path };
-    read_secret(from, import::MAX_INPUT_LEN + 1)
-        .map_err(|error| KeysError::Read { path: path.to_owned(), error })
 }
 
 /// Writes a key: PKCS#8, encrypted if there is a passphrase, or SPKI.

@@ -8,6 +8,7 @@
 //! | `token_list` | `list` with the URI of a token |
 //! | `seal` | the subcommands `seal` and `unseal`; reading and writing of sealed files |
 //! | `about` | summaries of keys without their secrets |
+//! | `inputs` | keys that a command signs with, also in devices |
 //! | `key_file`, `records` | key directories and files in them; files of symmetric keys |
 //! | `error` | the errors |
 
@@ -15,6 +16,7 @@ mod args;
 mod error;
 mod generate;
 mod import;
+mod inputs;
 pub(crate) mod key_file;
 mod kind;
 mod list;
@@ -32,6 +34,7 @@ use oarlock_terminal::GlobalOptions;
 pub(crate) use self::args::KeysArgs;
 use self::args::KeysCommand;
 pub(crate) use self::error::KeysError;
+pub(crate) use self::inputs::{KeyInput, KeyInputs};
 pub(crate) use self::secret_files::{InputPassphrase, KeyPassphrase, NewPassphrase};
 
 /// Runs the command.

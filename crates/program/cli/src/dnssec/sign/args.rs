@@ -21,8 +21,9 @@ use crate::time::{TimePoint, TimeSpan, now};
 #[command(
     after_help = "Times are YYYYMMDDHHMMSS in UTC, seconds since 1970, or offsets from now such as +30d and -1h. Durations are numbers with s, m, h, d or w.\n\n\
                   Examples: oarlock dnssec sign example.zone --key Kexample.+013+12345 --out example.signed\n\
-                  \x20         oarlock dnssec sign tld.zone --ksk ksk.pem --zsk zsk.ref --nsec3 --opt-out --previous tld.signed --out tld.signed\n\n\
-                  Exit codes: 0 done, 2 wrong usage or input, 3 the machine or the cryptoserver failed."
+                  \x20         oarlock dnssec sign tld.zone --ksk ksk.pem --zsk zsk.ref --nsec3 --opt-out --previous tld.signed --out tld.signed\n\
+                  \x20         oarlock dnssec sign example.zone --csk 'pkcs11:token=zones;object=csk?module-path=/usr/lib/p11.so&pin-source=/etc/pin'\n\n\
+                  Exit codes: 0 done, 2 wrong usage or input, 3 the machine, the cryptoserver or a device failed."
 )]
 pub(in super::super) struct ZoneSignArgs {
     /// Zone in presentation format, also as .gz, .xz or .zst; `-` is standard input. Its signatures and chains are
@@ -61,7 +62,7 @@ pub(in super::super) struct ZoneSignArgs {
     deterministic: bool,
 }
 
-/// Files of keys.
+/// Keys: files, or URIs of keys in devices.
 #[derive(Debug, Args)]
 pub(super) struct ZoneKeyArgs {
     /// Key whose flags decide what it signs; the only key of an algorithm signs everything; repeatable
@@ -150,6 +151,13 @@ enum LoadRuleChoice {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Nsec3Salt(Vec<u8>);
+
+impl ZoneKeyArgs {
+    /// Returns the paths of all keys.
+    pub(super) fn paths(&self) -> impl Iterator<Item = &PathBuf> {
+        [&self.keys, &self.ksks, &self.zsks, &self.csks].into_iter().flatten()
+    }
+}
 
 impl ZoneSignArgs {
     pub(super) fn check(&self, is_json: bool) -> Result<(), DnssecError> {

@@ -38,12 +38,11 @@ pub(super) fn run(global: &GlobalOptions, args: &ZoneSignArgs) -> Result<(), Dns
     let zone = read(&args.zone)?;
     let previous = args.previous.as_deref().map(read).transpose()?;
     let previous = previous.as_ref().map(|previous| &previous.records);
-    let files = args.keys.files.open(global)?;
+    let files = args.keys.files.open(global, args.keys.paths())?;
     let keys = keys::load(&args.keys, &files, apex(&zone)?.name())?;
     for key in &keys {
         args.keys.experimental.check(key.algorithm())?;
     }
-    // After the keys, because the builder has the server only if a file has named a key there.
     let accelerator = files.builder(global).lazy().build()?;
     if global.verbose || global.engines.is_some() {
         global.warn_absent_engines(&accelerator);
