@@ -13,6 +13,7 @@ use crate::config::RequiredFrom;
 use crate::incoming::{BodyHashers, IncomingHeader, author};
 use crate::outcome::{MessageFault, MessageOutcome};
 use crate::report::MessageReport;
+use crate::seal::SealSource;
 use crate::state::{FilterState, InFlightGuard};
 use crate::table::SigningLine;
 use crate::{sign, verify};
@@ -362,7 +363,7 @@ fn plan(shared: &FilterState, message: &IncomingMessage) -> (MessagePlan, BodyHa
     if !tasks.verifies {
         return (pass, BodyHashers::default());
     }
-    let seal = shared.sealer.as_ref().map(|sealer| sealer.body_need());
+    let seal = shared.seal.as_ref().map(SealSource::body_need);
     let parsed = ParsedSignatures::parse(&headers, &shared.policy, *now_s).into_owned();
     let bodies = BodyHashers {
         signatures: shared.hashers(&parsed.body_needs()),

@@ -11,7 +11,7 @@
 //! | `client_list` | lists of clients and of authors' domains |
 //! | `filter` | the path of a message from its first field to its verdict |
 //! | `incoming`, `author` | the header of a message and its author |
-//! | `sign`, `verify`, `report` | the work at the end of a message and its report |
+//! | `sign`, `verify`, `seal`, `report` | the work at the end of a message and its report |
 //! | `outcome` | outcomes, faults and the responses to them |
 //! | `table`, `keys` | the signing table and the private keys |
 //! | `rotation` | warnings about selectors that begin and end by date |
@@ -38,6 +38,7 @@ mod outcome;
 mod page;
 mod report;
 mod rotation;
+mod seal;
 mod service;
 mod sign;
 mod state;

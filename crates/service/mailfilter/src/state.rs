@@ -6,20 +6,21 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use oarlock::{Accelerator, AcceleratorBuilder, SubmitOptions};
-use oarlock_dkim::{ArcSealer, BodyHasher, BodyNeed, DkimSigner, VerifyPolicy};
+use oarlock_dkim::{BodyHasher, BodyNeed, VerifyPolicy};
 use oarlock_mail_files::dns::TxtLookup;
 use oarlock_service_kit::settings::SettingsError;
 use oarlock_service_kit::{KeyHolders, ServiceClock};
 use tracing::warn;
 
 use crate::client_list::ClientList;
-use crate::config::{ExemptSettings, FilterConfig, FilterConfigError, FilterMode, SealSettings};
+use crate::config::{ExemptSettings, FilterConfig, FilterConfigError, FilterMode};
 use crate::error::FilterServiceError;
 use crate::host_name;
-use crate::keys::{KeyReader, SigningKeyFile};
+use crate::keys::KeyReader;
 use crate::lookup::KeyLookups;
 use crate::metrics::FilterMetrics;
 use crate::outcome::FaultResponses;
+use crate::seal::SealSource;
 use crate::style::SigningStyle;
 use crate::table::{TableFile, TableReload};
 use crate::trust::TrustSettings;
@@ -73,7 +74,7 @@ pub(crate) struct FilterState {
     pub(crate) tables: Option<Arc<TableFile>>,
     pub(crate) reload_seconds: u64,
     pub(crate) keys: KeyReader,
-    pub(crate) sealer: Option<ArcSealer>,
+    pub(crate) seal: Option<SealSource>,
     pub(crate) lookups: Arc<KeyLookups>,
     pub(crate) accelerator: Accelerator,
     pub(crate) metrics: Arc<FilterMetrics>,
@@ -96,7 +97,8 @@ impl FilterState {
         };
         // A seal contains results, which only verifying produces.
         let seal = config.arc.seal.as_ref().filter(|_| config.mode.verifies());
-        let sealer = seal.map(|seal| sealer(config, seal, &keys)).transpose()?;
+        let style = Arc::new(style(config)?);
+        let seal = seal.map(|seal| SealSource::open(seal, &style, &keys)).transpose()?;
         Ok(Self {
             mode: config.mode,
             trust: trust(config)?,
@@ -104,11 +106,11 @@ impl FilterState {
             exempt: config.exempt.clone(),
             policy: config.policy(),
             responses: config.on.clone(),
-            style: Arc::new(style(config)?),
+            style,
             tables: tables(config, before, &keys)?,
             reload_seconds: config.signing.reload_seconds,
             keys,
-            sealer,
+            seal,
             lookups: Arc::clone(&base.lookups),
             accelerator: base.accelerator.clone(),
             metrics: Arc::clone(&base.metrics),
@@ -212,23 +214,6 @@ fn trust(config: &FilterConfig) -> Result<TrustSettings, FilterServiceError> {
         );
     }
     Ok(settings)
-}
-
-fn sealer(
-    config: &FilterConfig,
-    seal: &SealSettings,
-    keys: &KeyReader,
-) -> Result<ArcSealer, FilterServiceError> {
-    let (_, key) = SigningKeyFile::new(seal.key.clone()).read(keys)?;
-    let canonicalization = config.canonicalization().map_err(FilterConfigError::from)?;
-    let signer =
-        DkimSigner::new(&seal.domain, &seal.selector, key).map_err(|error| FilterServiceError::Signer {
-            setting: "[arc] seal",
-            path: seal.key.clone(),
-            selector: seal.selector.clone(),
-            error,
-        })?;
-    Ok(ArcSealer::new(signer.with_canonicalization(canonicalization).with_fields(config.signed_fields()?)))
 }
 
 /// Returns the configured name or the host's full name. A host without a full name can only sign, because other hosts

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use futures_util::future::join_all;
 use oarlock::JobError;
 use oarlock_dkim::{
-    ArcChain, ArcSealer, BodyHasher, FailReason, HeaderField, KeyAnswer, KeyName, MailParseError,
-    ParsedSignatures, SealError, SealIntake, SealedResults, SignatureResult, VerifiedMessage, VerifyIntake,
+    ArcChain, BodyHasher, FailReason, HeaderField, KeyAnswer, KeyName, MailParseError, ParsedSignatures,
+    SealError, SealIntake, SealedResults, SignatureResult, VerifiedMessage, VerifyIntake,
     authentication_results,
 };
 use tracing::info;
@@ -14,6 +14,7 @@ use tracing::info;
 use crate::incoming::BodyHashers;
 use crate::outcome::{MessageFault, MessageOutcome};
 use crate::report::{MessageReport, insertion};
+use crate::seal::{SealFailure, SealSource};
 use crate::state::FilterState;
 use oarlock_milter::counters::count;
 use oarlock_milter::protocol::MessageChange;
@@ -33,14 +34,14 @@ pub(crate) async fn verify(
         Err(error) => return MessageReport::failed(MessageOutcome::Faulty(MessageFault::Internal), error),
     };
     let mut report = report(shared, &verified);
-    if let (Some(sealer), Some(chain)) = (&shared.sealer, &verified.chain) {
+    if let (Some(source), Some(chain)) = (&shared.seal, &verified.chain) {
         let results = SealedResults {
             authserv_id: shared.authserv_id(),
             signatures: &verified.signatures,
             chain,
             others,
         };
-        let sealed = seal(shared, sealer, headers, bodies.seal, &results, now_s).await;
+        let sealed = seal(shared, source, headers, bodies.seal, &results, now_s).await;
         match sealed {
             Ok(fields) => {
                 count(&shared.metrics.sealed, 1);
@@ -113,17 +114,18 @@ fn results(shared: &FilterState, signatures: &[SignatureResult], chain: Option<&
 /// Returns the three fields of a set, in the order in which they are inserted at the top.
 async fn seal(
     shared: &FilterState,
-    sealer: &ArcSealer,
+    source: &SealSource,
     headers: Vec<HeaderField<'_>>,
     bodies: Vec<BodyHasher>,
     results: &SealedResults<'_>,
     now_s: u64,
-) -> Result<Vec<MessageChange>, SealError> {
-    let mut sealing = SealIntake::new(sealer, now_s);
-    sealing.push_hashed(headers, bodies, results)?;
+) -> Result<Vec<MessageChange>, SealFailure> {
+    let mut sealing = SealIntake::new(source.sealer(&shared.keys).await?, now_s);
+    sealing.push_hashed(headers, bodies, results).map_err(SealError::from)?;
     let sealed = sealing
         .submit(&shared.accelerator, shared.options())
-        .await?
+        .await
+        .map_err(SealError::from)?
         .pop()
         .unwrap_or(Err(JobError::Cancelled.into()))?;
     // Each field is inserted at the top, so the lowest field is inserted first.
