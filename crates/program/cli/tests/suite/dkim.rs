@@ -6,6 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
+use crate::hsm::Tokens;
 use crate::program::{code, command, oarlock, stderr};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -232,6 +233,29 @@ fn dns_prints_the_record_of_an_existing_key() {
     );
     let half = oarlock(&["dkim", "dns", &p256, "--domain", "example.com"]);
     assert!(code(&half) == 2 && stderr(&half).contains("--selector"), "{}", stderr(&half));
+}
+
+#[test]
+fn a_key_in_a_device_signs_and_its_record_is_known() {
+    let Some(tokens) = Tokens::with(&["mail"]) else { return };
+    tokens.import("rsa2048", "s1", &["mail"]);
+    let folder = MailFolder::new();
+    let (mail, key) = (folder.write("mail", MAIL), tokens.uri("mail", "s1"));
+    let record = tokens.run(&["dkim", "dns", &key, "--domain", "example.com", "--selector", "s1"]);
+    assert_eq!(code(&record), 0, "{}", stderr(&record));
+    fs::write(folder.path("records"), record.stdout).unwrap();
+    let named = format!("s1={key}");
+    let sign = |key: &str| {
+        let start = ["dkim", "sign", "--domain", "example.com", "--key", key, "--into"];
+        tokens.run(&[&start[..], &[&folder.path("signed"), &mail]].concat())
+    };
+    let signed = sign(&named);
+    assert_eq!(code(&signed), 0, "{}", stderr(&signed));
+    let verified = folder.verify(&[&folder.path("signed")]);
+    assert_eq!(code(&verified), 0, "{}", stderr(&verified));
+    let refused = sign("s1=pkcs11:object=s1?pin-value=4711");
+    assert_eq!(code(&refused), 2);
+    assert!(!stderr(&refused).contains("4711"), "{}", stderr(&refused));
 }
 
 #[test]

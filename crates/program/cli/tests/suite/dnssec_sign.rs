@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use crate::hsm::Tokens;
 use crate::program::{code, oarlock, stderr};
 use crate::served::Served;
 use serde_json::Value;
@@ -395,6 +396,47 @@ fn a_key_at_the_cryptoserver_signs() {
     let state = folder.path("server");
     let done = folder.sign("zone", "never", &["--key", &key, "--state", state.to_str().unwrap()]);
     assert_eq!((code(&done), folder.path("never").exists()), (3, false), "{}", stderr(&done));
+}
+
+#[test]
+fn keys_in_a_device_sign() {
+    let Some(tokens) = Tokens::with(&["zones"]) else { return };
+    tokens.import("rsa2048", "ksk", &["zones"]);
+    tokens.import("rsa2048", "zsk", &["zones"]);
+    tokens.import("p256", "csk", &["zones"]);
+    let folder = SigningFolder::new();
+    let (zone, out) = (folder.path("zone"), folder.path("signed"));
+    let sign = |keys: &[&str]| {
+        let start = ["dnssec", "sign", zone.to_str().unwrap(), "--out", out.to_str().unwrap()];
+        tokens.run(&[&start, keys].concat())
+    };
+    let uri = |name: &str| tokens.uri("zones", name);
+    let file = folder.path("zsk.uri");
+    fs::write(&file, uri("zsk")).unwrap();
+    for (keys, csk) in [
+        (&["--csk", &uri("csk")][..], true),
+        (&["--ksk", &uri("ksk"), "--zsk", file.to_str().unwrap()], false),
+        (&["--ksk", &folder.key("8", &["--ksk"]), "--zsk", &uri("zsk")], false),
+    ] {
+        let done = sign(keys);
+        assert_eq!(code(&done), 0, "{}", stderr(&done));
+        assert_good(&out, ZoneFeatures { csk, ..ZoneFeatures::default() });
+        fs::remove_file(&out).unwrap();
+    }
+    let absent = uri("absent");
+    let no_module = "pkcs11:token=zones;object=csk";
+    let pin = format!("{no_module}?pin-value=4711");
+    let no_pin = uri("csk").replace("/pin", "/nowhere");
+    for (key, exit, fault) in [
+        (&*absent, 3, "no object of token \"zones\" is pkcs11:"),
+        (no_module, 2, "module-path: expected in the URI of a device without settings"),
+        (&pin, 2, "attribute `pin-value` is not supported"),
+        (&no_pin, 3, "pin_file: "),
+    ] {
+        let done = sign(&["--csk", key]);
+        assert_eq!((code(&done), out.exists()), (exit, false), "{}", stderr(&done));
+        assert!(stderr(&done).contains(fault) && !stderr(&done).contains("4711"), "{}", stderr(&done));
+    }
 }
 
 #[test]

@@ -6,20 +6,20 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
-use crate::program::{code, oarlock, stderr, text};
+use crate::program::{code, command, oarlock, stderr, text};
 use crate::served::{Served, with_metrics};
 
-const SOFTHSM: &str = "/usr/lib/softhsm/libsofthsm2.so";
+pub(crate) const SOFTHSM: &str = "/usr/lib/softhsm/libsofthsm2.so";
 const PIN: &str = "4711-0815";
 
 /// Tokens of SoftHSM in a directory, and the module with faults.
-struct Tokens {
+pub(crate) struct Tokens {
     directory: tempfile::TempDir,
 }
 
 impl Tokens {
     /// Makes tokens. Returns `None` if SoftHSM or a compiler is missing.
-    fn with(labels: &[&str]) -> Option<Self> {
+    pub(crate) fn with(labels: &[&str]) -> Option<Self> {
         let has_util = Command::new("softhsm2-util").arg("--version").output().is_ok();
         if !Path::new(SOFTHSM).exists() || !has_util {
             println!("SKIPPED: SoftHSM is not installed ({SOFTHSM}, softhsm2-util)");
@@ -51,11 +51,11 @@ impl Tokens {
         Some(tokens)
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.directory.path().join(name)
     }
 
-    fn set_environment(&self, command: &mut Command) {
+    pub(crate) fn set_environment(&self, command: &mut Command) {
         command.env("SOFTHSM2_CONF", self.path("softhsm2.conf"));
         command.env("FAULTY_MODULE", SOFTHSM).env("FAULTY_DIR", self.directory.path());
     }
@@ -68,7 +68,7 @@ impl Tokens {
     }
 
     /// Makes a key and imports it into tokens.
-    fn import(&self, kind: &str, name: &str, labels: &[&str]) {
+    pub(crate) fn import(&self, kind: &str, name: &str, labels: &[&str]) {
         let file = self.path(&format!("{name}.pem"));
         let file = file.to_str().unwrap();
         text(&oarlock(&["keys", "generate", kind, "--out", file]));
@@ -78,17 +78,30 @@ impl Tokens {
         }
     }
 
-    fn plant(&self, fault: &str) {
+    pub(crate) fn plant(&self, fault: &str) {
         fs::write(self.path(fault), "").unwrap();
     }
 
+    /// Runs `oarlock` with the tokens.
+    pub(crate) fn run(&self, arguments: &[&str]) -> Output {
+        let mut program = command(arguments);
+        self.set_environment(&mut program);
+        program.output().unwrap()
+    }
+
+    /// Returns the URI of a key in SoftHSM, with everything that a command needs.
+    pub(crate) fn uri(&self, token: &str, name: &str) -> String {
+        let pin = self.path("pin");
+        format!("pkcs11:token={token};object={name}?module-path={SOFTHSM}&pin-source={}", pin.display())
+    }
+
     /// Returns a section for a token.
-    fn section(&self, label: &str, module: &str, more: &str) -> String {
+    pub(crate) fn section(&self, label: &str, module: &str, more: &str) -> String {
         let pin = self.path("pin");
         format!("[[hsm]]\nmodule = {module:?}\ntoken = {label:?}\npin_file = {pin:?}\n{more}\n")
     }
 
-    fn faulty(&self) -> String {
+    pub(crate) fn faulty(&self) -> String {
         self.path("faulty.so").to_str().unwrap().to_owned()
     }
 

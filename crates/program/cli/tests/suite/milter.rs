@@ -8,6 +8,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::guide::shell_blocks;
+use crate::hsm::Tokens;
 use crate::program::printed::{PrintedLines, announcement};
 use crate::program::{code, command, oarlock, stderr};
 use crate::served::Served;
@@ -258,6 +259,84 @@ async fn a_key_at_the_cryptoserver_signs_and_mail_is_deferred_without_it() {
     filter.stderr.take().unwrap().read_to_string(&mut log).unwrap();
     let count = log.lines().filter(|line| line.contains("a signature was not made")).count();
     assert!((1..6).contains(&count), "{count} lines: {log}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn keys_in_a_device_sign_and_mail_is_deferred_while_it_is_away() {
+    let Some(tokens) = Tokens::with(&["mail"]) else { return };
+    tokens.import("rsa2048", "s1", &["mail"]);
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name);
+    // One key by its URI in the table, the same by a file with the URI.
+    fs::write(file("s2.uri"), "pkcs11:object=s1;type=private\n").unwrap();
+    let table = "example.com s1 pkcs11:token=mail;object=s1\nexample.com s2 s2.uri\n";
+    fs::write(file("signing.table"), table).unwrap();
+    let settings = format!(
+        "signing.table = \"signing.table\"\nauthserv_id = \"mx.example\"\nlisten.sockets = [\"inet:0@127.0.0.1\"]\n\
+         listen.metrics = \"127.0.0.1:0\"\narc.seal = {{ domain = \"example.com\", selector = \"s1\", key = \
+         \"pkcs11:object=s1\" }}\n{}",
+        tokens.section("mail", &tokens.faulty(), "")
+    );
+    fs::write(file("milter.toml"), &settings).unwrap();
+    tokens.plant("removed");
+    let mut filter = command(&["--json", "milter", "--log", "json", "--config"]);
+    tokens.set_environment(&mut filter);
+    let started = filter.arg(file("milter.toml")).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let mut filter = started.unwrap();
+    let said = announcement(&mut filter);
+    let mut log = PrintedLines::from_stream(filter.stderr.take().unwrap());
+    let socket = said["sockets"][0].as_str().unwrap();
+    assert!(matches!(submit(socket).await.reply, FilterReply::Smtp(_) | FilterReply::Tempfail));
+    fs::remove_file(tokens.path("removed")).unwrap();
+    log.wait_for("connected to the device");
+    let answer = submit(socket).await;
+    let key = oarlock::keys::import::pem(&fs::read(tokens.path("s1.pem")).unwrap(), None).unwrap();
+    let record = record_text(&key, &RecordOptions::default()).unwrap();
+    let records: String =
+        ["s1", "s2"].map(|name| format!("{name}._domainkey.example.com {record}\n")).concat();
+    fs::write(file("records"), records).unwrap();
+    assert_eq!(answer.changes.len(), 2, "{answer:?}");
+    for change in &answer.changes {
+        let MessageChange::InsertHeader { name, value, .. } = change else { panic!("{answer:?}") };
+        assert_eq!(name, b"DKIM-Signature");
+        let value = String::from_utf8_lossy(value).replace('\n', "\r\n");
+        let mail =
+            format!("DKIM-Signature:{value}\r\nFrom: joe@example.com\r\nSubject: lunch\r\n\r\nAt noon?\r\n");
+        fs::write(file("signed.eml"), mail).unwrap();
+        let (records, mail) = (file("records"), file("signed.eml"));
+        let paths = [records.to_str().unwrap(), mail.to_str().unwrap()];
+        let verified = oarlock(&["dkim", "verify", "--keys-file", paths[0], paths[1]]);
+        assert_eq!(code(&verified), 0, "{}", stderr(&verified));
+    }
+    let mut stream = TcpStream::connect(said["metrics"].as_str().unwrap()).unwrap();
+    stream.write_all(b"GET /metrics HTTP/1.1\r\nhost: x\r\n\r\n").unwrap();
+    let mut page = String::new();
+    stream.read_to_string(&mut page).unwrap();
+    assert!(page.contains("oarlock_hsm_available{device=\"mail\"} 1\n"), "{page}");
+    filter.kill().unwrap();
+    filter.wait().unwrap();
+    let check = || tokens.run(&["milter", "--config", file("milter.toml").to_str().unwrap(), "--check"]);
+    assert_eq!(code(&check()), 0, "{}", stderr(&check()));
+    for (table, toml, fault) in [
+        (
+            "example.com s1 pkcs11:token=web;object=s1\n",
+            &*settings,
+            "no device of the settings has the token",
+        ),
+        (
+            "example.com s1 pkcs11:object=s1?pin-value=4711\n",
+            &settings,
+            "signing.table:1: the URI of the key: ",
+        ),
+        (table, &settings.replace("pkcs11:object", "pkcs11:?pin-value=4711&object"), "[arc] seal.key: "),
+        (table, settings.split("[[hsm]]").next().unwrap(), "expected a section [[hsm]]"),
+    ] {
+        fs::write(file("signing.table"), table).unwrap();
+        fs::write(file("milter.toml"), toml).unwrap();
+        let bad = check();
+        assert_eq!(code(&bad), 2, "{fault}: {}", stderr(&bad));
+        assert!(stderr(&bad).contains(fault) && !stderr(&bad).contains("4711"), "{}", stderr(&bad));
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::Receiver;
 
+use crate::hsm::{SOFTHSM, Tokens};
 use crate::program::printed::{PrintedLines, announcement};
 use crate::program::{code, command, oarlock, passing, stderr};
 use crate::served::Served;
@@ -500,4 +501,67 @@ fn a_key_at_a_cryptoserver_signs_and_its_absence_ends_handshakes_only() {
     assert!(!page.contains("hello\n"), "{page}");
     let page = proxy.page();
     assert!(page.contains("oarlock_proxy_connections_refused_total{reason=\"machine\"} 1\n"), "{page}");
+}
+
+#[test]
+fn a_key_in_a_device_signs_and_its_absence_affects_no_other_certificate() {
+    let Some(tokens) = Tokens::with(&["web"]).filter(|_| has("openssl")) else { return };
+    tokens.import("p256", "www", &["web"]);
+    let key = KeyPair::from_pem(&fs::read_to_string(tokens.path("www.pem")).unwrap()).unwrap();
+    let certificate =
+        CertificateParams::new(vec!["localhost".to_owned()]).unwrap().self_signed(&key).unwrap();
+    let files = ProxyFiles::new(&web_backend(), &tokens.section("web", &tokens.faulty(), ""));
+    fs::remove_file(files.path("certificates/localhost.pem")).unwrap();
+    fs::write(files.path("localhost.ca.pem"), certificate.pem()).unwrap();
+    fs::write(files.path("certificates/localhost.crt"), certificate.pem()).unwrap();
+    fs::write(files.path("certificates/localhost.key"), "pkcs11:token=web;object=www\n").unwrap();
+    files.add("other");
+    tokens.plant("removed");
+    let mut program = command(&["--json", "proxy", "--log", "json", "--config", &files.config()]);
+    tokens.set_environment(&mut program);
+    let mut proxy = RunningProxy::start_command(&mut program);
+    let other =
+        ["-servername", "other", "-CAfile", files.path("other.ca.pem").to_str().unwrap()].map(str::to_owned);
+    let other: Vec<&str> = other.iter().map(String::as_str).collect();
+    let page = openssl_client(proxy.address(), &files, &[]);
+    assert!(!page.contains("hello\n"), "{page}");
+    let page = openssl_client(proxy.address(), &files, &other);
+    assert!(page.contains("hello\n"), "{page}");
+    fs::remove_file(tokens.path("removed")).unwrap();
+    proxy.log.wait_for("connected to the device");
+    let page = openssl_client(proxy.address(), &files, &[]);
+    assert!(page.contains("hello\n"), "{page}");
+    let page = proxy.page();
+    assert!(page.contains("oarlock_hsm_available{device=\"web\"} 1\n"), "{page}");
+}
+
+#[test]
+fn the_key_for_a_backend_may_be_in_a_device() {
+    let Some(tokens) = Tokens::with(&["web"]) else { return };
+    tokens.import("p256", "www", &["web"]);
+    let key = KeyPair::from_pem(&fs::read_to_string(tokens.path("www.pem")).unwrap()).unwrap();
+    let certificate = CertificateParams::new(vec!["proxy".to_owned()]).unwrap().self_signed(&key).unwrap();
+    let backend = "backend.tls = { authorities = \"localhost.ca.pem\", server_name = \"localhost\", \
+                   certificate = \"proxy.crt\", private_key = \"pkcs11:object=www\" }\n";
+    let section = tokens.section("web", SOFTHSM, "");
+    let files = ProxyFiles::new("127.0.0.1:1", &format!("{backend}{section}"));
+    fs::write(files.path("proxy.crt"), certificate.pem()).unwrap();
+    let check = || tokens.run(&["proxy", "--config", &files.config(), "--check"]);
+    assert_eq!(code(&check()), 0, "{}", stderr(&check()));
+    let settings = fs::read_to_string(files.path("proxy.toml")).unwrap();
+    for (toml, fault) in [
+        (
+            settings.replace(&section, ""),
+            "[backend.tls] private_key pkcs11:object=www: the key pkcs11:object=www lives in a device: expected a \
+             section [[hsm]]",
+        ),
+        (settings.replace("object=www", "object=www?pin-value=4711"), "[backend.tls] private_key: expected"),
+        (settings.replace("object=www", "token=mail;object=www"), "no device of the settings has the token"),
+        (format!("{settings}sessions = 0\n"), "[[hsm]] sessions: expected 1 to 256, found 0"),
+    ] {
+        fs::write(files.path("proxy.toml"), toml).unwrap();
+        let bad = check();
+        assert_eq!(code(&bad), 2, "{fault}: {}", stderr(&bad));
+        assert!(stderr(&bad).contains(fault) && !stderr(&bad).contains("4711"), "{}", stderr(&bad));
+    }
 }
