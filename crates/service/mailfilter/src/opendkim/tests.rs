@@ -99,6 +99,16 @@ fn a_percent_sign_stands_for_the_domain_of_the_author() {
 }
 
 #[test]
+fn the_uri_of_a_key_is_carried_over_as_it_is() {
+    let keys = "any %:s1:pkcs11:token=mail;object=a%20key\nbad %:s2:pkcs11:object=a?pin-value=4711\n";
+    let found = of_tables("refile:", keys, "*@a.example any\n");
+    assert_eq!(found.table, "a.example s1 pkcs11:token=mail;object=a%20key\n");
+    let said = warnings(&found);
+    assert!(said[0].starts_with("/etc/keys:2: bad: the URI of the key: attribute `pin-value`"), "{said:?}");
+    assert!(said.len() == 1 && !said[0].contains("4711"), "{said:?}");
+}
+
+#[test]
 fn a_percent_sign_as_key_is_a_line_for_each_key_of_a_domain() {
     let keys = "example.com example.com:s1:/k1\nexample.org %:s2:/k2\nnot_only@a b.example:s3:/k3\n";
     let found = of_tables("refile:", keys, "*@* %\n");

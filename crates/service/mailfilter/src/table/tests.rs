@@ -171,6 +171,26 @@ async fn reads_keys_once_and_again_after_a_change() {
 }
 
 #[test]
+fn a_uri_stands_in_place_of_a_path_and_is_shared() {
+    let table = "a.example s1 pkcs11:token=mail;object=a%20key\nb.example s1 file domain=a.example\n\
+                 c.example s2 pkcs11:token=mail;object=a%20key retiring\n";
+    let table = SigningTable::parse(table, Path::new("/etc/milter/table")).unwrap();
+    let path = |domain: &str| {
+        let author = author(&format!("joe@{domain}"));
+        table.find(&author).next().map(|line| line.file.path().to_owned())
+    };
+    assert_eq!(path("a.example").as_deref(), Some(Path::new("pkcs11:token=mail;object=a%20key")));
+    assert_eq!(path("b.example").as_deref(), Some(Path::new("/etc/milter/file")));
+    assert_eq!(table.files.len(), 2);
+    let fault = table.check_keys(&careful()).remove(0);
+    assert!(fault.to_string().ends_with("expected a section [[hsm]]") && !fault.may_recover(), "{fault}");
+    let pin = "a.example s1 pkcs11:object=a?pin-value=4711\n";
+    let error = SigningTable::parse(pin, Path::new("table")).unwrap_err().to_string();
+    assert!(error.starts_with("table:1: the URI of the key: attribute `pin-value`"), "{error}");
+    assert!(!error.contains("4711"), "{error}");
+}
+
+#[test]
 fn rejects_exposed_and_malformed_keys() {
     let files = TableFiles::new("");
     files.key("key");

@@ -3,6 +3,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use oarlock::keys::reference::Reference;
+use oarlock_hsm::{HsmSet, HsmSettings};
 use oarlock_service_kit::KeyHolders;
 use rcgen::{
     BasicConstraints, CertificateParams, DistinguishedName, DnType, IsCa, Issuer, KeyPair, PublicKeyData,
@@ -168,6 +169,27 @@ fn certificates_may_be_indented_and_have_the_labels_of_openssl() {
         let table = load(directory.path(), UnknownNamePolicy::Refuse).unwrap();
         answers(&table, Some("a.example"), Some("x"));
     }
+}
+
+#[test]
+fn a_certified_key_in_a_device_needs_no_device_at_the_start() {
+    let directory = tempfile::tempdir().unwrap();
+    let uri = "pkcs11:token=web;object=www\n";
+    write(&directory.path().join("a.crt"), certificate(&["a.example"]).0);
+    write(&directory.path().join("a.key"), uri);
+    // In the file of the chain, too.
+    write(&directory.path().join("b.pem"), format!("{uri}{}", certificate(&["b.example"]).0));
+    let error = load(directory.path(), UnknownNamePolicy::Refuse).unwrap_err().to_string();
+    let expected = "a.key: the key pkcs11:token=web;object=www lives in a device: expected a section [[hsm]]";
+    assert!(error.contains(expected) && error.lines().count() == 2, "{error}");
+    let mut sources = sources();
+    let settings = HsmSettings::from_uri(&"pkcs11:token=web?module-path=/absent.so".parse().unwrap());
+    sources.holders.devices = Some(HsmSet::open(settings, &sources.accelerator).unwrap());
+    let source = CertificateSource { path: directory.path().to_owned() };
+    let table = CertificateTable::load(&source, None, UnknownNamePolicy::Refuse, &sources, None).unwrap();
+    assert!(table.entries().iter().all(|entry| entry.is_held && entry.key.keys_match().is_ok()));
+    answers(&table, Some("a.example"), Some("a"));
+    answers(&table, Some("b.example"), Some("b"));
 }
 
 #[test]

@@ -36,6 +36,7 @@ fn the_documented_file_is_valid_and_has_the_defaults() {
         .collect();
     let all = parse(&all).unwrap_or_else(|error| panic!("{error}\n{all}"));
     assert!(all.clients.is_some() && all.cryptoserver.is_some() && all.tickets.keys.is_some());
+    assert_eq!(all.devices.len(), 1);
 }
 
 #[test]
