@@ -25,7 +25,7 @@ pub(crate) use self::args::{CallArgs, ServerArgs};
 use self::args::{CallCommand, CallKeyArgs, ContextArgs, InputArgs, OutputArgs};
 pub(crate) use self::error::CallError;
 use self::peers::CallPeers;
-pub(crate) use self::peers::{HOLDER, connect_observer, server_holder};
+pub(crate) use self::peers::{connect_observer, server_holder};
 use self::scheme::ChosenScheme;
 use crate::runtime::run_future;
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 use oarlock::keys::import;
 use oarlock::keys::threshold::ThresholdKey;
 use oarlock::{Accelerator, Job, Key};
+use oarlock_service_kit::CRYPTOSERVER_HOLDER;
 use oarlock_terminal::GlobalOptions;
 use oarlock_terminal::table::count;
 use oarlock_wire::proto::{self, open_key, request, response};
@@ -115,18 +116,15 @@ impl CallPeers {
     }
 }
 
-/// The name of the holder of a server's keys.
-pub(crate) const HOLDER: &str = "cryptoserver";
-
 /// The time to wait for a batch, such as the signatures of a zone or a chunk of rows.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Returns a server as a holder of keys, [`HOLDER`]. It connects when it is needed.
+/// Returns a server as a holder of keys, [`CRYPTOSERVER_HOLDER`]. It connects when it is needed.
 pub(crate) fn server_holder(
     server: &ServerArgs,
     observer: Option<ConnectObserver>,
 ) -> Result<RemoteHolder, CallError> {
-    let mut config = RemoteConfig::new(HOLDER, vec![server.endpoint()?]);
+    let mut config = RemoteConfig::new(CRYPTOSERVER_HOLDER, vec![server.endpoint()?]);
     config.patience = PATIENCE;
     config.observer = observer;
     let checker = Accelerator::builder().environment(true).cost_cache(oarlock::default_cost_cache());

@@ -103,7 +103,8 @@ pub(super) struct MailSignArgs {
     /// Domain that signs, the tag `d=`
     #[arg(long, value_name = "DOMAIN", required_unless_present = "compare")]
     pub(super) domain: Option<String>,
-    /// Selector and the file of its private key, such as s1=key.pem; repeatable, one signature each
+    /// Selector and the file of its private key, or the URI of a key in an HSM, such as s1=key.pem; repeatable, one
+    /// signature each
     #[arg(long = "key", required_unless_present = "compare", value_name = "SELECTOR=FILE", value_parser = KeyPathParser(selector_and_file))]
     pub(super) keys: Vec<(String, PathBuf)>,
     #[command(flatten)]

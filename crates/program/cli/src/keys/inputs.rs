@@ -1,6 +1,6 @@
 //! Keys that a command signs with: in files, or in devices.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -17,7 +17,7 @@ use super::key_file::is_stdin;
 /// The keys that the arguments of a command name, before they are parsed. All files are read first, because the devices
 /// that they name make one holder together.
 pub(crate) struct KeyInputs {
-    inputs: HashMap<PathBuf, KeyInput>,
+    inputs: BTreeMap<PathBuf, KeyInput>,
     /// The devices that the URIs describe.
     pub(crate) holders: KeyHolders,
 }
@@ -35,7 +35,7 @@ impl KeyInputs {
     /// Reads the files, and opens the devices that the URIs describe by `module-path` and `pin-source`. `-` is stdin.
     pub(crate) fn read<'p>(paths: impl IntoIterator<Item = &'p Path>) -> Result<Self, KeysError> {
         let read = |path: &'p Path| Ok((path.to_owned(), KeyInput::read(path)?));
-        let inputs = paths.into_iter().map(read).collect::<Result<HashMap<_, _>, KeysError>>()?;
+        let inputs = paths.into_iter().map(read).collect::<Result<BTreeMap<_, _>, KeysError>>()?;
         let mut devices = Vec::new();
         for (path, input) in &inputs {
             let Some(HeldKeyName::Device(uri)) = &input.name else { continue };

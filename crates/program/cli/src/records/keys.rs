@@ -11,12 +11,13 @@ use oarlock_keytable::{CounterStore, FileCounter, IvRule, KeyPolicy, KeyTable, K
 use oarlock_records::{
     Encoding, KeyFrom, KeyNames, SecretBuffer, fill_buffer, load_keys, split_version, version_name,
 };
+use oarlock_service_kit::CRYPTOSERVER_HOLDER;
 use oarlock_terminal::GlobalOptions;
 use oarlock_wire::RemoteHolder;
 
 use super::args::{RecordKeyArgs, RecordsArgs};
 use super::{RecordsError, is_standard};
-use crate::call::{HOLDER, connect_observer, server_holder};
+use crate::call::{connect_observer, server_holder};
 
 /// The key table, and the selection of keys for rows.
 #[derive(Debug)]
@@ -84,7 +85,7 @@ fn list_server_keys(
         let newest = split_version(&key.name).is_none().then(|| version_name(&key.name, key.version));
         for name in newest.into_iter().chain([key.name]) {
             // Fails only if no index is left, after a billion keys. Such a key counts as unknown.
-            let index = table.insert_held(&*name, HOLDER, &name);
+            let index = table.insert_held(&*name, CRYPTOSERVER_HOLDER, &name);
             names.extend(index.map(|index| (name, index)));
         }
     }
