@@ -184,7 +184,7 @@ pub(super) struct ImportArgs {
                   of the PIN by pin-source. --measure signs with each key that can sign.\n\n\
                   Examples: oarlock keys list\n          \
                   oarlock keys list --directory /etc/oarlock/keys\n          \
-                  oarlock keys list 'pkcs11:token=prod?module-path=/usr/lib/softhsm/libsofthsm2.so&pin-source=pin' --measure 1"
+                  oarlock keys list 'pkcs11:token=prod?module-path=/usr/lib/softhsm/libsofthsm2.so&pin-source=/etc/oarlock/pin' --measure 1"
 )]
 pub(super) struct ListArgs {
     /// URI of a token, pkcs11:...

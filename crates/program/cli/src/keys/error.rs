@@ -77,8 +77,6 @@ pub(crate) enum KeysError {
     Output(#[from] OutputError),
     #[error("{} could not be used", files(*count))]
     Broken { count: usize },
-    #[error("{0}")]
-    Uri(#[from] UriError),
     #[error("the device: {0}")]
     Device(#[from] HsmError),
     #[error("{count} of the token's keys could not be used")]

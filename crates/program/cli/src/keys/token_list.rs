@@ -58,20 +58,17 @@ struct KeySpeed {
 const PER_SESSION: usize = 2;
 
 pub(super) fn run(global: &GlobalOptions, uri: &str, measure: Option<Duration>) -> Result<(), KeysError> {
-    let mut settings = HsmSettings::from_uri(&uri.parse()?).map_err(HsmError::from)?;
-    let directory = std::env::current_dir()?;
-    settings.resolve_paths(&directory);
+    let settings = HsmSettings::from_uri(&uri.parse().map_err(KeysError::Uri)?).map_err(HsmError::from)?;
     let hsm = Hsm::open("hsm", settings.clone(), global.builder().lazy().build()?)?;
     let keys = hsm.keys()?;
     let engines = global.builder().lazy().holder(Arc::new(hsm.clone())).build()?;
     let keys: Vec<TokenKeySummary> = keys
         .into_iter()
-        .map(|TokenKey { uri, key: found }| {
-            let measured = found.as_ref().ok().zip(measure);
-            let measured = measured.and_then(|(key, time)| {
-                Some(KeySpeed::measure(&engines, key, time, PER_SESSION * hsm.report().sessions)?.ok()?)
-            });
-            TokenKeySummary::new(&uri, found, measured)
+        .map(|TokenKey { uri, key }| {
+            let under_way = PER_SESSION * hsm.report().sessions.max(1);
+            let measured = key.as_ref().ok().zip(measure);
+            let measured = measured.map(|(key, time)| KeySpeed::measure(&engines, key, time, under_way));
+            TokenKeySummary::new(&uri, key, measured)
         })
         .collect();
     let broken = keys.iter().filter(|key| key.fault.is_some()).count();
@@ -89,12 +86,20 @@ pub(super) fn run(global: &GlobalOptions, uri: &str, measure: Option<Duration>) 
 }
 
 impl TokenKeySummary {
-    fn new(uri: &Pkcs11Uri, found: Result<Key, HsmError>, measured: Option<KeySpeed>) -> Self {
+    fn new(
+        uri: &Pkcs11Uri,
+        found: Result<Key, HsmError>,
+        measured: Option<Result<Option<KeySpeed>, JobError>>,
+    ) -> Self {
         let (kind, fingerprint, fault) = match found {
             Ok(key) => (Some(kind(key.kind())), Some(key.fingerprint().to_string()), None),
             Err(fault) => (None, None, Some(fault.to_string())),
         };
-        Self { uri: uri.to_string(), kind, fingerprint, fault, measured }
+        let (measured, unmeasured) = match measured {
+            Some(Err(error)) => (None, Some(error.to_string())),
+            measured => (measured.and_then(Result::ok).flatten(), None),
+        };
+        Self { uri: uri.to_string(), kind, fingerprint, fault: fault.or(unmeasured), measured }
     }
 }
 
@@ -126,15 +131,15 @@ impl TokenListing {
 }
 
 impl KeySpeed {
-    /// Measures a key. Returns `None` if it is of a kind that cannot sign.
+    /// Measures a key. `None` if it is of a kind that cannot sign.
     fn measure(
         engines: &Accelerator,
         key: &Key,
         time: Duration,
         under_way: usize,
-    ) -> Option<Result<Self, JobError>> {
-        let job =
-            Job::with_scheme(signing_scheme(key.kind())?, key, Input::Message(b"oarlock keys list"), &[]);
+    ) -> Result<Option<Self>, JobError> {
+        let Some(scheme) = signing_scheme(key.kind()) else { return Ok(None) };
+        let job = Job::with_scheme(scheme, key, Input::Message(b"oarlock keys list"), &[]);
         let sign = |count: usize| -> Result<(f64, usize), JobError> {
             let (began, mut signatures) = (Instant::now(), 0);
             while began.elapsed() < time {
@@ -144,10 +149,10 @@ impl KeySpeed {
             }
             Ok((began.elapsed().as_secs_f64(), signatures))
         };
-        Some(sign(1).and_then(|(alone, single)| {
-            let (beside, many) = sign(under_way.max(1))?;
-            Ok(Self { rate_per_s: many as f64 / beside, latency_us: 1e6 * alone / single.max(1) as f64 })
-        }))
+        let (alone, single) = sign(1)?;
+        let (beside, many) = sign(under_way)?;
+        let latency_us = 1e6 * alone / single.max(1) as f64;
+        Ok(Some(Self { rate_per_s: many as f64 / beside, latency_us }))
     }
 }
 

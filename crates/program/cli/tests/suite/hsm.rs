@@ -331,3 +331,31 @@ fn the_process_of_a_device_says_who_starts_it() {
     assert_eq!(code(&started), 3);
     assert!(stderr(&started).contains("only services start this command"), "{}", stderr(&started));
 }
+
+#[test]
+fn the_keys_of_a_token_are_listed_with_their_rates() {
+    let Some(tokens) = Tokens::with(&["mail"]) else { return };
+    tokens.import("rsa2048", "www", &["mail"]);
+    tokens.import("p256", "zone", &["mail"]);
+    let list = |token: &str, more: &[&str]| {
+        let pin = tokens.path("pin");
+        let uri = format!("pkcs11:token={token}?module-path={SOFTHSM}&pin-source={}", pin.display());
+        let mut command = command(&[&["keys", "list", &uri], more].concat());
+        tokens.set_environment(&mut command);
+        command.output().unwrap()
+    };
+    let shown = text(&list("mail", &["--measure", "0.01"]));
+    for words in ["token mail", SOFTHSM, "CKM_ECDSA", "pkcs11:object=zone;id=%7A%6F%6E%65", "rsa2048", "µs"]
+    {
+        assert!(shown.contains(words), "{words}: {shown}");
+    }
+    let listed: serde_json::Value = serde_json::from_str(&text(&list("mail", &["--json"]))).unwrap();
+    assert_eq!(listed["keys"].as_array().unwrap().len(), 2);
+    assert!(listed["keys"][0]["measured"].is_null() && listed["keys"][0]["fingerprint"].is_string());
+    let absent = list("other", &[]);
+    assert_eq!(code(&absent), 3);
+    assert!(stderr(&absent).contains("has no token \"other\"; found \"mail\""), "{}", stderr(&absent));
+    let pinless = oarlock(&["keys", "list", "pkcs11:token=mail?pin-source=/etc/pin"]);
+    assert_eq!(code(&pinless), 2);
+    assert!(stderr(&pinless).contains("module-path: expected in the URI"), "{}", stderr(&pinless));
+}
