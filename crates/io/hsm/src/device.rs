@@ -105,7 +105,7 @@ impl Hsm {
         self.ask(call, answer);
     }
 
-    /// Ends the threads although there are other handles, such as those of jobs under way.
+    /// Ends the threads although there are other handles, such as those of jobs in progress.
     pub(crate) fn close(&self) {
         self.0.0.close();
     }

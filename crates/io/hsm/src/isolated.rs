@@ -53,7 +53,7 @@ pub enum FromDevice {
     Ready,
     /// It cannot serve, and ends.
     Failed {
-        /// The reason.
+        /// The reason, for people.
         reason: String,
     },
     /// The state and the statistics, a few times a second if they have changed.
@@ -91,7 +91,7 @@ type KeyAnswer = Box<dyn FnOnce(Result<Key, HsmError>) + Send>;
 /// A device in a process of its own. The process ends with the last handle, or with this process.
 pub(crate) struct IsolatedHsm(Arc<IsolatedDevice>);
 
-/// What the handles of a device and its thread share.
+/// The part of a device that its handles and its thread share.
 struct IsolatedDevice {
     name: String,
     settings: HsmSettings,
@@ -118,6 +118,8 @@ struct IsolatedState {
     past: HsmReport,
     /// The URIs of the keys that the device has described. A new process serves them from the start.
     keys: BTreeSet<String>,
+    /// The batches that came before the first process served.
+    early: Vec<(OwnedJobs, Completion)>,
     /// The questions for keys by URI.
     questions: HashMap<String, Vec<KeyAnswer>>,
     is_closed: bool,
@@ -166,72 +168,22 @@ impl IsolatedHsm {
     }
 
     pub(crate) fn look_up(&self, uri: &Pkcs11Uri, answer: KeyAnswer) {
-        let name = uri.private_key().to_string();
-        if name.len() > MAX_NAME_LEN {
-            return answer(Err(HsmError::KeyName { found: uri.to_string() }));
-        }
-        let mut state = self.0.lock();
-        if let Some(fault) = state.refusal() {
-            drop(state);
-            return answer(Err(fault));
-        }
-        let waiting = state.questions.entry(name.clone()).or_default();
-        waiting.push(answer);
-        let is_first = waiting.len() == 1;
-        if let Some(process) = state.process.as_mut().filter(|_| is_first) {
-            // If the process has ended, its end fails the question.
-            process.tell(&ToDevice::Key { uri: name });
-        }
+        self.0.look_up(uri, answer);
     }
 
     pub(crate) fn start(&self, jobs: OwnedJobs, done: Completion) {
-        let fault = match &*self.0.lock() {
-            state if state.is_ready => None,
-            state => {
-                Some(state.refusal().unwrap_or_else(|| HsmError::Quarantined { reason: STARTING.to_owned() }))
-            }
+        let mut state = self.0.lock();
+        let fault = match state.refusal() {
+            None if state.is_ready => None,
+            // The first process starts: it takes less time than the patience of most callers.
+            None if state.early.len() < MAX_EARLY => return state.early.push((jobs, done)),
+            None => Some(HsmError::Quarantined { reason: STARTING.to_owned() }),
+            fault => fault,
         };
+        drop(state);
         match fault {
             Some(fault) => self.0.fail_all(&fault, jobs.len(), &done),
-            None => self.start_known(jobs, done),
-        }
-    }
-
-    /// Starts jobs at a process that serves, and asks it before for the keys that it has not described: another device
-    /// may have described them.
-    fn start_known(&self, jobs: OwnedJobs, done: Completion) {
-        let mut unknown: BTreeMap<Arc<str>, Vec<usize>> = BTreeMap::new();
-        let mut known = Vec::with_capacity(jobs.len());
-        {
-            let state = self.0.lock();
-            for (index, job) in jobs.iter().enumerate() {
-                match job.key.home() {
-                    KeyHome::Held { reference, .. } if !state.keys.contains(&**reference) => {
-                        unknown.entry(Arc::clone(reference)).or_default().push(index);
-                    }
-                    _ => known.push(index),
-                }
-            }
-        }
-        if !known.is_empty() {
-            self.0.start_some(&jobs, known, &done);
-        }
-        for (name, indices) in unknown {
-            let (device, jobs, done) = (Arc::clone(&self.0), jobs.clone(), done.clone());
-            let answer = move |found: Result<Key, HsmError>| match found {
-                Ok(_) => device.start_some(&jobs, indices, &done),
-                Err(fault) => {
-                    let count = indices.len();
-                    let name = device.name.clone();
-                    let some = Completion::new(count, Box::new(SomeJobs { name, indices, done }));
-                    device.fail_all(&fault, count, &some);
-                }
-            };
-            match name.parse::<Pkcs11Uri>() {
-                Ok(uri) => self.look_up(&uri, Box::new(answer)),
-                // unreachable because references are written by this crate
-                Err(_) => answer(Err(HsmError::KeyName { found: name.to_string() })),
-            }
+            None => self.0.start_known(&jobs, &done),
         }
     }
 
@@ -250,6 +202,9 @@ impl IsolatedHsm {
         HsmReport { state: now, ..state.report.clone() }.with_past(&state.past)
     }
 }
+
+/// The maximum number of batches that wait for the first process.
+const MAX_EARLY: usize = 4096;
 
 /// The reason why a job fails before the process serves.
 const STARTING: &str = "its process starts";
@@ -307,6 +262,63 @@ impl SomeJobs {
 }
 
 impl IsolatedDevice {
+    fn look_up(&self, uri: &Pkcs11Uri, answer: KeyAnswer) {
+        let name = uri.private_key().to_string();
+        if name.len() > MAX_NAME_LEN {
+            return answer(Err(HsmError::KeyName { found: uri.to_string() }));
+        }
+        let mut state = self.lock();
+        if let Some(fault) = state.refusal() {
+            drop(state);
+            return answer(Err(fault));
+        }
+        let waiting = state.questions.entry(name.clone()).or_default();
+        waiting.push(answer);
+        let is_first = waiting.len() == 1;
+        if let Some(process) = state.process.as_mut().filter(|_| is_first) {
+            // If the process has ended, its end fails the question.
+            process.tell(&ToDevice::Key { uri: name });
+        }
+    }
+
+    /// Starts jobs at a process that serves, and asks it before for the keys that it has not described: another device
+    /// may have described them.
+    fn start_known(self: &Arc<Self>, jobs: &OwnedJobs, done: &Completion) {
+        let mut unknown: BTreeMap<Arc<str>, Vec<usize>> = BTreeMap::new();
+        let mut known = Vec::with_capacity(jobs.len());
+        {
+            let state = self.lock();
+            for (index, job) in jobs.iter().enumerate() {
+                match job.key.home() {
+                    KeyHome::Held { reference, .. } if !state.keys.contains(&**reference) => {
+                        unknown.entry(Arc::clone(reference)).or_default().push(index);
+                    }
+                    _ => known.push(index),
+                }
+            }
+        }
+        if !known.is_empty() {
+            self.start_some(jobs, known, done);
+        }
+        for (name, indices) in unknown {
+            let (device, jobs, done) = (Arc::clone(self), jobs.clone(), done.clone());
+            let answer = move |found: Result<Key, HsmError>| match found {
+                Ok(_) => device.start_some(&jobs, indices, &done),
+                Err(fault) => {
+                    let count = indices.len();
+                    let name = device.name.clone();
+                    let some = Completion::new(count, Box::new(SomeJobs { name, indices, done }));
+                    device.fail_all(&fault, count, &some);
+                }
+            };
+            match name.parse::<Pkcs11Uri>() {
+                Ok(uri) => self.look_up(&uri, Box::new(answer)),
+                // unreachable because references are written by this crate
+                Err(_) => answer(Err(HsmError::KeyName { found: name.to_string() })),
+            }
+        }
+    }
+
     fn start_some(&self, jobs: &OwnedJobs, indices: Vec<usize>, done: &Completion) {
         let some = match indices.len() == jobs.len() {
             true => jobs.clone(),
@@ -328,11 +340,15 @@ impl IsolatedDevice {
     }
 
     /// Takes a line of the process. Returns false if the process has to be ended.
-    fn take(&self, line: FromDevice) -> bool {
+    fn take(self: &Arc<Self>, line: FromDevice) -> bool {
         match line {
             FromDevice::Ready => {
-                let mut state = self.lock();
-                (state.is_ready, state.fault) = (true, None);
+                let early = {
+                    let mut state = self.lock();
+                    (state.is_ready, state.fault) = (true, None);
+                    std::mem::take(&mut state.early)
+                };
+                early.iter().for_each(|(jobs, done)| self.start_known(jobs, done));
                 true
             }
             FromDevice::Failed { reason } => {

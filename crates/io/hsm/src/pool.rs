@@ -47,8 +47,8 @@ pub(crate) struct DevicePool {
     is_closed: AtomicBool,
 }
 
-/// What is done once the lock of the state is released: replies get errors, whose callbacks are the caller's code, and
-/// the log gets changes of the state.
+/// The effects for which the lock of the state is released first: errors for replies, whose callbacks are the caller's
+/// code, and lines of the log.
 #[derive(Debug, Default)]
 #[must_use = "the replies must be answered"]
 struct FailedReplies {

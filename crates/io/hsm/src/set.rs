@@ -28,7 +28,7 @@ use crate::{HsmError, HsmSettings, Pkcs11Uri, UriClass};
 #[derive(Clone)]
 pub struct HsmSet(Arc<SetOwner>);
 
-/// Closes the devices with the last handle. Jobs under way have handles of [`SetDevices`].
+/// Closes the devices with the last handle. Jobs in progress have handles of [`SetDevices`].
 struct SetOwner(Arc<SetDevices>);
 
 /// The devices, and the number of choices among them.
@@ -96,8 +96,8 @@ impl HsmSet {
             .map_err(|reason| HsmError::PublicHalf { key: reference, reason })
     }
 
-    /// Sets the private keys of this process that devices may have too. A share of the devices' results is compared with
-    /// theirs (`cross_check` of the settings).
+    /// Sets the private keys of this process that devices may have too. A share of the devices' results is compared
+    /// with theirs (`cross_check` of the settings).
     pub fn set_twins(&self, keys: impl IntoIterator<Item = Key>) {
         let keys = keys.into_iter().map(|key| (key.fingerprint(), key)).collect();
         *self.0.0.twins.lock().unwrap_or_else(PoisonError::into_inner) = keys;

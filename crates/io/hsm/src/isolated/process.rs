@@ -107,7 +107,7 @@ impl IsolatedDevice {
     }
 
     /// Reads the lines of a process until it ends. Returns how it ended.
-    fn run(&self, mut process: DeviceProcess, stdout: ChildStdout) -> HsmError {
+    fn run(self: &Arc<Self>, mut process: DeviceProcess, stdout: ChildStdout) -> HsmError {
         {
             let mut state = self.lock();
             state.questions.keys().for_each(|uri| process.tell(&ToDevice::Key { uri: uri.clone() }));
@@ -137,14 +137,16 @@ impl IsolatedDevice {
         if !self.lock().is_closed {
             warn!(device = self.name, reason = %fault, "the process of the device is started again");
         }
-        let waiting: Vec<_> = {
+        let (waiting, early): (Vec<_>, Vec<_>) = {
             let mut state = self.lock();
             state.is_ready = false;
             state.past = std::mem::take(&mut state.report).with_past(&state.past);
             state.past.restarts += 1;
             state.fault = Some(fault.clone());
-            state.questions.drain().flat_map(|(_, waiting)| waiting).collect()
+            let waiting = state.questions.drain().flat_map(|(_, waiting)| waiting).collect();
+            (waiting, std::mem::take(&mut state.early))
         };
+        early.iter().for_each(|(jobs, done)| self.fail_all(&fault, jobs.len(), done));
         waiting.into_iter().for_each(|answer| answer(Err(fault.clone())));
     }
 }

@@ -111,7 +111,7 @@ impl CompletionSink for ComparisonSink {
                 let second = DeviceResult { device: self.second, result: Zeroizing::new(result) };
                 job.arbitrate([first, second]);
             }
-            // The other device is away or has no such key, and cannot tell.
+            // The other device is unavailable or has no such key, and cannot tell.
             Err(_) => job.release(&first.result),
         }
     }
@@ -170,16 +170,18 @@ impl KnownAnswer {
                 (ciphertext, answer)
             }
             Scheme::Ecdh { curve } => {
-                let own = generate::ec(curve).map_err(unknown)?;
+                let ephemeral = generate::ec(curve).map_err(unknown)?;
                 let (_, peer) = public.ec_public().ok_or(JobError::Malformed { what: "no public point" })?;
-                let (_, point) = own.ec_public().ok_or(JobError::Malformed { what: "no public point" })?;
-                (point.to_vec(), run(Job::agree(&own, peer))?)
+                let (_, point) =
+                    ephemeral.ec_public().ok_or(JobError::Malformed { what: "no public point" })?;
+                (point.to_vec(), run(Job::agree(&ephemeral, peer))?)
             }
             _ => {
-                let own = generate::x25519().map_err(unknown)?;
+                let ephemeral = generate::x25519().map_err(unknown)?;
                 let peer = public.x25519_public().ok_or(JobError::Malformed { what: "no public point" })?;
-                let point = own.x25519_public().ok_or(JobError::Malformed { what: "no public point" })?;
-                (point.to_vec(), run(Job::agree(&own, peer))?)
+                let point =
+                    ephemeral.x25519_public().ok_or(JobError::Malformed { what: "no public point" })?;
+                (point.to_vec(), run(Job::agree(&ephemeral, peer))?)
             }
         };
         let job = Job::with_scheme(like.scheme, &like.key, oarlock::Input::Message(&input), &[]);

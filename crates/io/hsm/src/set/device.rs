@@ -33,7 +33,7 @@ pub(super) struct SetDevice {
     refused: Mutex<HashMap<Arc<str>, Instant>>,
 }
 
-/// Where the module runs.
+/// The process in which the module runs.
 enum DeviceRuns {
     Here(Hsm),
     Isolated(IsolatedHsm),

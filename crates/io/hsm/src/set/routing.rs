@@ -28,7 +28,7 @@ pub(super) struct RoutedJobs {
     since: Instant,
 }
 
-/// What is known of a job beside itself.
+/// A job in its batch.
 #[derive(Clone, Copy)]
 struct JobRow {
     /// Its index in the batch of the caller.
@@ -44,8 +44,7 @@ impl RoutedJobs {
         Self::start(set, jobs, done, &[], None);
     }
 
-    /// Starts jobs at devices that have not been asked. A job without such a device gets the error `fault` of those that
-    /// have been asked.
+    /// Starts jobs at devices that have not been asked. If there is none for a job, its error is `fault`, that of others.
     fn start(
         set: &Arc<SetDevices>,
         jobs: Vec<(usize, OwnedJob)>,
@@ -150,7 +149,7 @@ pub(super) fn look_up(set: Arc<SetDevices>, uri: Pkcs11Uri, answer: KeyAnswer) {
     ask(set, uri, devices, none, answer);
 }
 
-/// Asks the next device. The answer of a device that has no such key counts more than that of one that is not available.
+/// Asks the next device. If none has the key, the error is that of one that is not available, which may have it.
 fn ask(set: Arc<SetDevices>, uri: Pkcs11Uri, mut devices: Vec<usize>, error: HsmError, answer: KeyAnswer) {
     if devices.is_empty() {
         return answer(Err(error));
@@ -159,6 +158,7 @@ fn ask(set: Arc<SetDevices>, uri: Pkcs11Uri, mut devices: Vec<usize>, error: Hsm
     let (others, next) = (Arc::clone(&set), uri.clone());
     set.devices[device].look_up(&uri, move |found| match found {
         Ok(key) => answer(Ok(key)),
+        Err(new) if new.is_refusal() && !error.is_refusal() => ask(others, next, devices, error, answer),
         Err(new) => ask(others, next, devices, new, answer),
     });
 }

@@ -48,13 +48,13 @@ struct TokenKeySummary {
 /// The measured signatures of a key.
 #[derive(Clone, Copy, Debug, Serialize)]
 struct KeySpeed {
-    /// Signatures per second with as many under way as there are sessions.
+    /// Signatures per second with as many in flight as sessions can have.
     rate_per_s: f64,
     /// The mean time of one signature at a time in microseconds.
     latency_us: f64,
 }
 
-/// The number of signatures under way for each session: one that it computes, and one that waits.
+/// The number of signatures in flight for each session: one that it computes, and one that waits.
 const PER_SESSION: usize = 2;
 
 pub(super) fn run(global: &GlobalOptions, uri: &str, measure: Option<Duration>) -> Result<(), KeysError> {
@@ -65,9 +65,9 @@ pub(super) fn run(global: &GlobalOptions, uri: &str, measure: Option<Duration>) 
     let keys: Vec<TokenKeySummary> = keys
         .into_iter()
         .map(|TokenKey { uri, key }| {
-            let under_way = PER_SESSION * hsm.report().sessions.max(1);
+            let in_flight = PER_SESSION * hsm.report().sessions.max(1);
             let measured = key.as_ref().ok().zip(measure);
-            let measured = measured.map(|(key, time)| KeySpeed::measure(&engines, key, time, under_way));
+            let measured = measured.map(|(key, time)| KeySpeed::measure(&engines, key, time, in_flight));
             TokenKeySummary::new(&uri, key, measured)
         })
         .collect();
@@ -136,7 +136,7 @@ impl KeySpeed {
         engines: &Accelerator,
         key: &Key,
         time: Duration,
-        under_way: usize,
+        in_flight: usize,
     ) -> Result<Option<Self>, JobError> {
         let Some(scheme) = signing_scheme(key.kind()) else { return Ok(None) };
         let job = Job::with_scheme(scheme, key, Input::Message(b"oarlock keys list"), &[]);
@@ -150,7 +150,7 @@ impl KeySpeed {
             Ok((began.elapsed().as_secs_f64(), signatures))
         };
         let (alone, single) = sign(1)?;
-        let (beside, many) = sign(under_way)?;
+        let (beside, many) = sign(in_flight)?;
         let latency_us = 1e6 * alone / single.max(1) as f64;
         Ok(Some(Self { rate_per_s: many as f64 / beside, latency_us }))
     }

@@ -42,7 +42,7 @@ struct DeviceKey {
     is_reported: bool,
 }
 
-/// What has changed since the last refresh.
+/// The changes since the last refresh.
 #[derive(Debug, Default)]
 pub(super) struct DeviceKeyChanges {
     /// The names of keys that are new, were replaced, or are gone.
