@@ -44,7 +44,7 @@ impl RoutedJobs {
         Self::start(set, jobs, done, &[], None);
     }
 
-    /// Starts jobs at devices that have not been asked. If there is none for a job, its error is `fault`, that of others.
+    /// Starts jobs at devices that have not been asked. `fault` is the error of a job for which there is none.
     fn start(
         set: &Arc<SetDevices>,
         jobs: Vec<(usize, OwnedJob)>,
