@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use oarlock_core::{
@@ -17,6 +18,7 @@ use crate::config::SchedulerConfig;
 use crate::cost::EngineCost;
 use crate::flight::{RunReport, RunningEngine};
 use crate::fork::count_forks;
+use crate::held::start_held;
 use crate::histograms::Histograms;
 use crate::long::LongOperation;
 use crate::metrics::{DispatchCounters, count};
@@ -132,7 +134,33 @@ impl Dispatcher {
         let holder = self.holder_of(&jobs)?;
         let submission = Submission::new(Payload::Held(jobs), QueueKey::Holder(holder), options.tenant);
         let deadline = options.deadline.or(Some(dispatch.config().holder_patience));
+        // A holder without jobs gets these at once: no others wait that a worker could gather with them, and waking one
+        // takes as long as a short signature. Otherwise those that come while it computes go to it together.
+        if dispatch.at_holders.get(holder).is_some_and(|jobs| jobs.load(Ordering::Relaxed) == 0) {
+            return self.start_at_once(dispatch, holder, submission, deadline);
+        }
         self.queue(dispatch, submission, options.with_deadline(deadline))
+    }
+
+    /// Starts jobs of a holder on this thread.
+    fn start_at_once(
+        &self,
+        dispatch: &Arc<DispatchState>,
+        holder: usize,
+        submission: Arc<Submission>,
+        deadline: Option<Duration>,
+    ) -> Result<Ticket, JobError> {
+        if submission.len() > 0 {
+            // The watchdog ends what is overdue.
+            ensure_started(dispatch)?;
+            count(&dispatch.metrics.submitted, submission.len());
+            let due = deadline.map_or(Nanos::MAX, |deadline| dispatch.clock.after(deadline));
+            if due < Nanos::MAX {
+                dispatch.timers.add(due, &submission);
+            }
+            start_held(dispatch, holder, &[submission.item(dispatch.clock.now(), due)]);
+        }
+        Ok(Ticket::new(submission, Arc::clone(dispatch)))
     }
 
     /// Submits a task that runs on a thread of this dispatcher at its tenant's turn. Jobs and tasks of a tenant are

@@ -1,6 +1,7 @@
 //! Jobs whose keys live with a holder.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 
 use oarlock_core::{Completion, CompletionSink, JobError, OwnedJobs};
@@ -23,10 +24,12 @@ pub(crate) fn start_held(dispatch: &Arc<DispatchState>, holder: usize, items: &[
         }
     }
     count(&dispatch.metrics.held, jobs.len());
-    let holder = &dispatch.blueprint.holders[holder];
+    dispatch.at_holders[holder].fetch_add(jobs.len() as u64, Ordering::Relaxed);
+    let index = holder;
+    let holder = &dispatch.blueprint.holders[index];
     let name = holder.name().to_owned();
     // Weak, because a holder may keep its answers for ever. They must not keep the threads' state alive.
-    let sink = HeldSink { dispatch: Arc::downgrade(dispatch), name, destinations };
+    let sink = HeldSink { dispatch: Arc::downgrade(dispatch), holder: index, name, destinations };
     let done = Completion::new(jobs.len(), Box::new(sink));
     // A panic drops `done`, which answers every job with the holder's fault.
     let _ = catch_unwind(AssertUnwindSafe(|| holder.start(OwnedJobs::new(jobs), done)));
@@ -34,6 +37,8 @@ pub(crate) fn start_held(dispatch: &Arc<DispatchState>, holder: usize, items: &[
 
 struct HeldSink {
     dispatch: Weak<DispatchState>,
+    /// The index of the holder.
+    holder: usize,
     name: String,
     destinations: Vec<(Arc<Submission>, u32)>,
 }
@@ -42,6 +47,7 @@ impl CompletionSink for HeldSink {
     fn done(&self, index: usize, result: Result<Vec<u8>, JobError>) {
         // Tickets keep the dispatcher's state alive. If it is gone, nobody waits for the answer.
         let Some(dispatch) = self.dispatch.upgrade() else { return };
+        dispatch.at_holders[self.holder].fetch_sub(1, Ordering::Relaxed);
         let (submission, at) = &self.destinations[index];
         submission.answer_held(*at, result, &dispatch.metrics.completed);
     }
@@ -49,6 +55,7 @@ impl CompletionSink for HeldSink {
     fn dropped(&self, index: usize) {
         let Some(dispatch) = self.dispatch.upgrade() else { return };
         count(&dispatch.metrics.held_dropped, 1);
+        dispatch.at_holders[self.holder].fetch_sub(1, Ordering::Relaxed);
         let (submission, at) = &self.destinations[index];
         let reason = "went away without an answer".to_owned();
         let error = JobError::HolderFailed { holder: self.name.clone(), reason };

@@ -16,6 +16,7 @@ mod engines;
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 use oarlock_core::ProcessMark;
 
@@ -43,6 +44,8 @@ pub(crate) struct DispatchState {
     pub(crate) quarantine: QuarantineList,
     pub(crate) timers: DeadlineTimers,
     pub(crate) threads: Arc<WorkerThreads>,
+    /// The number of jobs that each holder has and has not answered.
+    pub(crate) at_holders: Box<[AtomicU64]>,
     /// The process that made this.
     owner: ProcessMark,
 }
@@ -59,6 +62,7 @@ impl DispatchState {
             quarantine: QuarantineList::default(),
             timers: DeadlineTimers::default(),
             threads: Arc::default(),
+            at_holders: blueprint.holders.iter().map(|_| AtomicU64::new(0)).collect(),
             owner: ProcessMark::counted(),
             blueprint,
         })

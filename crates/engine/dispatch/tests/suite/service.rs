@@ -350,6 +350,27 @@ fn a_silent_holder_ends_at_the_deadline() {
 }
 
 #[test]
+fn a_holder_without_jobs_gets_them_on_the_thread_of_their_caller() {
+    let holder = InventedHolder::new(HolderRule::Silent);
+    let dispatcher =
+        DispatcherBuilder::new(Invented::referee()).config(config()).holder(holder.clone()).build();
+    let submit = || dispatcher.submit_held(vec![held_job(&[1])], SubmitOptions::default()).unwrap();
+    let _first = submit();
+    let here = std::thread::current().id();
+    assert_eq!(*holder.threads.lock().unwrap(), [here]);
+    assert_eq!((dispatcher.counters().submitted, dispatcher.counters().held), (1, 1));
+    // Behind a job in progress they wait for a worker, which may gather others with them.
+    let _second = submit();
+    while holder.kept.lock().unwrap().len() < 2 {
+        std::thread::yield_now();
+    }
+    assert_ne!(holder.threads.lock().unwrap()[1], here);
+    holder.kept.lock().unwrap().drain(..).for_each(|done| assert!(done.complete(0, Ok(Vec::new()))));
+    let _third = submit();
+    assert_eq!(holder.threads.lock().unwrap()[2], here);
+}
+
+#[test]
 fn a_held_key_goes_to_its_own_holder_only() {
     let dispatcher = DispatcherBuilder::new(Invented::referee()).config(config()).build();
     let error = dispatcher.submit_held(vec![held_job(&[])], SubmitOptions::default()).unwrap_err();

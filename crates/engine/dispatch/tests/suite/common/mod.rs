@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
+use std::thread::ThreadId;
 use std::time::Duration;
 
 use oarlock_core::{
@@ -263,6 +264,8 @@ pub struct InventedHolder {
     pub rule: HolderRule,
     pub is_started: AtomicBool,
     pub kept: Mutex<Vec<Completion>>,
+    /// The threads that started jobs.
+    pub threads: Mutex<Vec<ThreadId>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -280,7 +283,12 @@ pub enum HolderRule {
 
 impl InventedHolder {
     pub fn new(rule: HolderRule) -> Arc<Self> {
-        Arc::new(Self { rule, is_started: AtomicBool::new(false), kept: Mutex::new(Vec::new()) })
+        Arc::new(Self {
+            rule,
+            is_started: AtomicBool::new(false),
+            kept: Mutex::default(),
+            threads: Mutex::default(),
+        })
     }
 }
 
@@ -291,6 +299,7 @@ impl Holder for InventedHolder {
 
     fn start(&self, jobs: OwnedJobs, done: Completion) {
         self.is_started.store(true, Ordering::SeqCst);
+        self.threads.lock().unwrap().push(std::thread::current().id());
         match self.rule {
             HolderRule::Panics => panic!("it was told to"),
             HolderRule::Silent => self.kept.lock().unwrap().push(done),
