@@ -145,8 +145,9 @@ impl IsolatedHsm {
         let endpoint = Endpoint::Unix { path: directory.join(SOCKET), users };
         let config = RemoteConfig {
             patience: settings.patience() + EXTRA_PATIENCE,
-            // The memory of the process is the module's too.
-            check: AnswerCheck::Signatures,
+            // The process verifies every signature. But its memory is the module's too, and a faulty RSA signature
+            // reveals the key.
+            check: AnswerCheck::Rsa,
             ..RemoteConfig::new(name, vec![endpoint])
         };
         let remote = RemoteHolder::new(config, checker.clone()).map_err(|error| no_process(&error))?;

@@ -61,6 +61,9 @@ pub struct LoadArgs {
     /// Locations of the keys, separated by commas
     #[arg(long, value_enum, value_delimiter = ',', default_value = "stream")]
     keys_at: Vec<LoadKeyHome>,
+    /// Key of the server that signs, by its name, instead of keys that the clients bring
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["keys", "keys_at", "spawn"])]
+    pub(super) key: Option<String>,
     /// Draw the rate against the operations in flight into this SVG file
     #[arg(long, value_name = "FILE.svg")]
     pub(super) plot: Option<PathBuf>,

@@ -114,6 +114,9 @@ impl LoadBench<'_> {
 
     fn prepare(&self, index: usize, plan: &LoadPlan) -> Result<Vec<LoadWork>, LoadError> {
         let mut works = LoadWork::all(plan, self.accelerator)?;
+        if let Some(name) = &self.args.key {
+            works.iter_mut().try_for_each(|work| work.use_key(name))?;
+        }
         if let (LoadKeyHome::Server, LoadTarget::Spawned(spawned)) = (plan.home, &self.target) {
             for (number, work) in works.iter_mut().enumerate() {
                 work.leave_keys(spawned.keys(), &format!("load{index}-{number}"))?;

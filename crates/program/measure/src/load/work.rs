@@ -188,6 +188,21 @@ impl LoadWork {
         Ok(())
     }
 
+    /// Uses a key that the server has.
+    ///
+    /// # Errors
+    /// It is no work of jobs that sign or decrypt: others need the halves of keys that they were made with.
+    pub(super) fn use_key(&mut self, name: &str) -> Result<(), LoadError> {
+        let is_private = |work: &PublicKeyWork| work.keys.iter().all(|key| !key.kind().is_public());
+        match &self.local {
+            LocalWork::Jobs(work) if is_private(work) => {
+                self.keys.fill(open_key::Source::Resident(name.to_owned()));
+                Ok(())
+            }
+            _ => Err(LoadError::Usage("--key: expected an operation of a private key, such as rsa2048-sign")),
+        }
+    }
+
     /// Returns the length of the request in bytes, without framing.
     pub(super) fn request_bytes(&self) -> usize {
         match &self.request {
