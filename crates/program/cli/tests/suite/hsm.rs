@@ -359,3 +359,69 @@ fn the_keys_of_a_token_are_listed_with_their_rates() {
     assert_eq!(code(&pinless), 2);
     assert!(stderr(&pinless).contains("module-path: expected in the URI"), "{}", stderr(&pinless));
 }
+
+/// A module beside SoftHSM: our own, and kryoptic if `OARLOCK_KRYOPTIC` or the system has it.
+#[test]
+fn other_modules_serve_their_keys_to_a_server_and_to_a_zone() {
+    let deps = std::env::current_exe().unwrap();
+    let own = deps.ancestors().nth(2).unwrap().join("liboarlock_pkcs11.so");
+    let system = [std::env::var_os("OARLOCK_KRYOPTIC").map(PathBuf::from)].into_iter().flatten().chain([
+        "/usr/lib64/pkcs11/libkryoptic_pkcs11.so".into(),
+        "/usr/lib/x86_64-linux-gnu/pkcs11/libkryoptic_pkcs11.so".into(),
+    ]);
+    let modules = [("oarlock", Some(own)), ("kryoptic", system.into_iter().find(|path| path.exists()))];
+    for (name, module) in modules {
+        match module.filter(|module| module.exists()) {
+            None => println!("SKIPPED: no module of {name}"),
+            Some(module) => serve_keys_of(name, &module),
+        }
+    }
+}
+
+fn serve_keys_of(name: &str, module: &Path) {
+    if Command::new("pkcs11-tool").arg("--help").output().is_err() {
+        return println!("SKIPPED: pkcs11-tool is not installed");
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name);
+    let slot = format!("[[slot]]\nkind = \"store\"\npath = {:?}\n", path("token"));
+    fs::write(path("oarlock.conf"), slot).unwrap();
+    let slot = format!("[[slots]]\nslot = 42\ndbtype = \"sqlite\"\ndbargs = {:?}\n", path("kryoptic.sql"));
+    fs::write(path("kryoptic.conf"), slot).unwrap();
+    fs::write(path("pin"), PIN).unwrap();
+    fs::set_permissions(path("pin"), fs::Permissions::from_mode(0o600)).unwrap();
+    let set_environment = |command: &mut Command| {
+        command.env("OARLOCK_PKCS11_CONF", path("oarlock.conf")).env("KRYOPTIC_CONF", path("kryoptic.conf"));
+    };
+    let tool = |arguments: &[&str]| {
+        let mut tool = Command::new("pkcs11-tool");
+        set_environment(&mut tool);
+        let done = tool.arg("--module").arg(module).args(arguments).output().unwrap();
+        assert!(done.status.success(), "{name}: {arguments:?}: {}", stderr(&done));
+    };
+    tool(&["--init-token", "--label", "other", "--so-pin", "12345678"]);
+    tool(&["--login", "--login-type", "so", "--so-pin", "12345678", "--init-pin", "--pin", PIN]);
+    let generate = |kind: &str, label: &str, id: &str| {
+        tool(&["--login", "--pin", PIN, "--keypairgen", "--key-type", kind, "--label", label, "--id", id]);
+    };
+    generate("rsa:2048", "www", "01");
+    generate("EC:prime256v1", "zone", "02");
+    let state = tempfile::tempdir().unwrap();
+    let pin = path("pin");
+    let section = format!(
+        "[[hsm]]\nmodule = {module:?}\ntoken = \"other\"\npin_file = {pin:?}\n\n\
+         [keys.hsm]\nwww = 'pkcs11:object=www'\nzone-key = 'pkcs11:id=%02'\n"
+    );
+    let served = with_metrics(state.path(), &section, set_environment);
+    for key in ["www", "zone-key"] {
+        text(&sign(&served, key));
+    }
+    let query = format!("module-path={}&pin-source={}", module.display(), pin.display());
+    let uri = format!("pkcs11:token=other;object=zone?{query}");
+    fs::write(path("zone"), "$TTL 60\n@ SOA ns. root. 1 60 60 60 60\n@ NS ns.\n").unwrap();
+    let mut signing = command(&["dnssec", "sign", "--origin", "example.test.", "--csk", &uri]);
+    set_environment(&mut signing);
+    let signed = signing.arg(path("zone")).arg("--out").arg(path("zone.signed")).output().unwrap();
+    text(&signed);
+    assert!(fs::read_to_string(path("zone.signed")).unwrap().contains("RRSIG"));
+}
