@@ -364,12 +364,12 @@ fn the_keys_of_a_token_are_listed_with_their_rates() {
 #[test]
 fn other_modules_serve_their_keys_to_a_server_and_to_a_zone() {
     let deps = std::env::current_exe().unwrap();
-    let own = deps.ancestors().nth(2).unwrap().join("liboarlock_pkcs11.so");
+    let built = deps.ancestors().nth(2).unwrap().join("liboarlock_pkcs11.so");
     let system = [std::env::var_os("OARLOCK_KRYOPTIC").map(PathBuf::from)].into_iter().flatten().chain([
         "/usr/lib64/pkcs11/libkryoptic_pkcs11.so".into(),
         "/usr/lib/x86_64-linux-gnu/pkcs11/libkryoptic_pkcs11.so".into(),
     ]);
-    let modules = [("oarlock", Some(own)), ("kryoptic", system.into_iter().find(|path| path.exists()))];
+    let modules = [("oarlock", Some(built)), ("kryoptic", system.into_iter().find(|path| path.exists()))];
     for (name, module) in modules {
         match module.filter(|module| module.exists()) {
             None => println!("SKIPPED: no module of {name}"),
