@@ -1,21 +1,22 @@
 //! A device as a holder of keys.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::sync::{Arc, mpsc};
 
-use oarlock::engine_api::{Completion, Holder, OwnedJobs};
+use oarlock::engine_api::{Batch, Completion, HeldOutcomes, Holder, OwnedJobs};
 use oarlock::keys::held;
-use oarlock::{Accelerator, Key};
+use oarlock::{Accelerator, JobError, Key};
 
 use crate::fault::CallFault;
 use crate::object::list_private;
 use crate::operation::confirm_pair;
 use crate::pool::DevicePool;
+use crate::record::DrawnIvs;
 use crate::report::HsmReport;
 use crate::session::HsmSession;
 use crate::settings::HsmSettings;
 use crate::task::Task;
-use crate::{HsmError, Pkcs11Uri, UriClass};
+use crate::{HsmError, HsmKey, Pkcs11Uri, UriClass};
 
 /// A token of a PKCS#11 module as a holder of keys. Cheap to clone.
 ///
@@ -41,7 +42,10 @@ pub struct TokenKey {
 }
 
 /// Ends the threads of a device when its last handle is dropped.
-struct DeviceOwner(Arc<DevicePool>);
+struct DeviceOwner {
+    pool: Arc<DevicePool>,
+    drawn_ivs: DrawnIvs,
+}
 
 impl Hsm {
     /// Opens a device as the holder `name`. It does not wait for the token. `checker` verifies signatures on this
@@ -55,7 +59,8 @@ impl Hsm {
         checker: Accelerator,
     ) -> Result<Self, HsmError> {
         settings.check()?;
-        Ok(Self(Arc::new(DeviceOwner(DevicePool::start(name.into(), settings, checker)?))))
+        let pool = DevicePool::start(name.into(), settings, checker)?;
+        Ok(Self(Arc::new(DeviceOwner { pool, drawn_ivs: DrawnIvs::default() })))
     }
 
     /// Returns a private key of the token as a held key with its public half. Blocks until the token has answered. A
@@ -67,10 +72,16 @@ impl Hsm {
     /// The token is not available; it has no such key, several, or no public half of it or one of another key; or
     /// the URI names no private key.
     pub fn key(&self, uri: &Pkcs11Uri) -> Result<Key, HsmError> {
+        if uri.class.is_some_and(|class| class != UriClass::Private) {
+            return Err(HsmError::KeyName { found: uri.to_string() });
+        }
         let (answer, answers) = mpsc::channel();
         // An error means that nobody waits any more.
-        self.look_up(uri, self.0.0.name(), move |found| drop(answer.send(found)));
-        answers.recv().unwrap_or(Err(HsmError::Closed))
+        self.look_up(uri, self.0.pool.name(), move |found| drop(answer.send(found)));
+        match answers.recv().unwrap_or(Err(HsmError::Closed))? {
+            HsmKey::Private(key) => Ok(key),
+            HsmKey::Secret { .. } => Err(HsmError::KeyName { found: uri.to_string() }),
+        }
     }
 
     /// Returns the private keys of the token. Blocks until the token has answered.
@@ -82,37 +93,46 @@ impl Hsm {
         Ok(uris.into_iter().map(|uri| TokenKey { key: self.key(&uri), uri }).collect())
     }
 
-    /// As [`key`](Self::key), for a key that is held by `holder`. Returns at once. `answer` gets the result on a thread
-    /// of the device, and must not block.
+    /// Returns a key that is held by `holder`: as [`key`](Self::key), or a secret key, if the URI says so. Returns at
+    /// once. `answer` gets the result on a thread of the device, and must not block.
     pub fn look_up(
         &self,
         uri: &Pkcs11Uri,
         holder: &str,
-        answer: impl FnOnce(Result<Key, HsmError>) + Send + 'static,
+        answer: impl FnOnce(Result<HsmKey, HsmError>) + Send + 'static,
     ) {
-        if uri.class.is_some_and(|class| class != UriClass::Private) {
-            return answer(Err(HsmError::KeyName { found: uri.to_string() }));
+        let (name, holder) = (uri.key_name(), holder.to_owned());
+        match name.class {
+            Some(UriClass::Private) => self.ask(
+                move |session: &mut HsmSession| {
+                    let reference = name.to_string();
+                    let spki = session.public_half(&name)?;
+                    let key = held::from_spki(&spki, &holder, &reference)
+                        .map_err(|reason| HsmError::PublicHalf { key: reference, reason })?;
+                    confirm_pair(session, &key)?;
+                    Ok(HsmKey::Private(key))
+                },
+                answer,
+            ),
+            Some(UriClass::SecretKey) => self.ask(
+                move |session: &mut HsmSession| {
+                    let key_type = session.find_secret(&name)?.key_type;
+                    Ok(HsmKey::Secret { reference: name.to_string().into(), key_type })
+                },
+                answer,
+            ),
+            _ => answer(Err(HsmError::KeyName { found: uri.to_string() })),
         }
-        let (name, holder) = (uri.private_key(), holder.to_owned());
-        let call = move |session: &mut HsmSession| {
-            let reference = name.to_string();
-            let spki = session.public_half(&name)?;
-            let key = held::from_spki(&spki, &holder, &reference)
-                .map_err(|reason| HsmError::PublicHalf { key: reference, reason })?;
-            confirm_pair(session, &key)?;
-            Ok(key)
-        };
-        self.ask(call, answer);
     }
 
     /// Ends the threads although there are other handles, such as those of jobs in progress.
     pub(crate) fn close(&self) {
-        self.0.0.close();
+        self.0.pool.close();
     }
 
     /// Returns true if the device takes jobs: it is connected, or connects.
     pub(crate) fn is_available(&self) -> bool {
-        self.0.0.is_available()
+        self.0.pool.is_available()
     }
 
     /// Tests the device now: the session of a connected one, or the connection of one in quarantine. Blocks until the
@@ -121,14 +141,26 @@ impl Hsm {
     /// # Errors
     /// The reason why the device is not available.
     pub fn probe(&self) -> Result<(), HsmError> {
-        self.0.0.end_quarantine()?;
+        self.0.pool.end_quarantine()?;
         self.call(HsmSession::check)
     }
 
     /// Returns the state and the statistics.
     #[must_use]
     pub fn report(&self) -> HsmReport {
-        self.0.0.report()
+        self.0.pool.report()
+    }
+
+    pub(crate) fn submit(&self, tasks: impl IntoIterator<Item = Task>) {
+        self.0.pool.submit(tasks);
+    }
+
+    pub(crate) fn holder_name(&self) -> &str {
+        self.0.pool.name()
+    }
+
+    pub(crate) fn drawn_ivs(&self) -> &DrawnIvs {
+        &self.0.drawn_ivs
     }
 
     /// Runs a call on a session and waits for its answer.
@@ -147,47 +179,32 @@ impl Hsm {
         call: impl Fn(&mut HsmSession) -> Result<T, CallFault> + Send + 'static,
         answer: impl FnOnce(Result<T, HsmError>) + Send + 'static,
     ) {
-        // Only the first answer counts: a call that was abandoned may still succeed.
-        let answer = Arc::new(Mutex::new(Some(answer)));
-        let failure = Arc::clone(&answer);
-        let run = move |session: &mut HsmSession| -> Result<(), CallFault> {
-            let value = call(session)?;
-            if let Some(answer) = taken(&answer) {
-                answer(Ok(value));
-            }
-            Ok(())
-        };
-        let fail = move |error: HsmError| {
-            if let Some(answer) = taken(&failure) {
-                answer(Err(error));
-            }
-        };
-        self.0.0.submit([Task::of_call(run, fail)]);
+        self.submit([Task::answering(call, answer)]);
     }
-}
-
-fn taken<T>(cell: &Mutex<Option<T>>) -> Option<T> {
-    cell.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
 
 impl Holder for Hsm {
     fn name(&self) -> &str {
-        self.0.0.name()
+        self.0.pool.name()
     }
 
     fn start(&self, jobs: OwnedJobs, done: Completion) {
-        self.0.0.submit(Task::of_jobs(&jobs, &done));
+        self.submit(Task::of_jobs(&jobs, &done));
+    }
+
+    fn run_batch(&self, batch: &Batch<'_>) -> Result<HeldOutcomes, JobError> {
+        self.compute(batch)
     }
 }
 
 impl Drop for DeviceOwner {
     fn drop(&mut self) {
-        self.0.close();
+        self.pool.close();
     }
 }
 
 impl fmt::Debug for Hsm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Hsm").field("name", &self.0.0.name()).finish_non_exhaustive()
+        f.debug_struct("Hsm").field("name", &self.0.pool.name()).finish_non_exhaustive()
     }
 }

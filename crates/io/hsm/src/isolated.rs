@@ -5,6 +5,7 @@
 //! protocol of every cryptoserver, with a ring of shared memory. When its stdin ends, it ends.
 
 mod process;
+mod records;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
@@ -14,16 +15,14 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use oarlock::engine_api::{Completion, CompletionSink, Holder, OwnedJobs};
-use oarlock::keys::held;
-use oarlock::{Accelerator, JobError, Key, KeyHome};
+use oarlock::{Accelerator, JobError, KeyHome};
 use oarlock_wire::{AnswerCheck, Endpoint, RemoteConfig, RemoteHolder, ServerUsers};
 use serde::{Deserialize, Serialize};
 use tracing::{info, warn};
 
 use self::process::{DeviceProcess, program_of};
 use crate::report::{HsmReport, HsmState};
-use crate::settings::HSM_HOLDER;
-use crate::{HsmError, HsmSettings, Pkcs11Uri};
+use crate::{HsmError, HsmKey, HsmKeyDescription, HsmSettings, Pkcs11Uri};
 
 /// A line to the process of a device.
 #[derive(Debug, Serialize, Deserialize)]
@@ -62,8 +61,8 @@ pub enum FromDevice {
     Key {
         /// The URI of the question.
         uri: String,
-        /// The public half, a SubjectPublicKeyInfo in DER, or the reason why there is none.
-        answer: Result<Vec<u8>, DeviceFault>,
+        /// The description, or the reason why there is none.
+        answer: Result<HsmKeyDescription, DeviceFault>,
     },
 }
 
@@ -86,7 +85,7 @@ impl From<DeviceFault> for HsmError {
     }
 }
 
-type KeyAnswer = Box<dyn FnOnce(Result<Key, HsmError>) + Send>;
+type KeyAnswer = Box<dyn FnOnce(Result<HsmKey, HsmError>) + Send>;
 
 /// A device in a process of its own. The process ends with the last handle, or with this process.
 pub(crate) struct IsolatedHsm(Arc<IsolatedDevice>);
@@ -233,7 +232,7 @@ struct SomeJobs {
 
 impl CompletionSink for SomeJobs {
     fn done(&self, index: usize, result: Result<Vec<u8>, JobError>) {
-        let result = result.map_err(|error| self.of_device(error));
+        let result = result.map_err(|error| device_error(&self.name, error));
         // False means that the caller has given up.
         let _ = self.done.complete(self.indices[index], result);
     }
@@ -242,29 +241,27 @@ impl CompletionSink for SomeJobs {
     fn dropped(&self, _: usize) {}
 }
 
-impl SomeJobs {
-    /// Returns an error of the private server as one of the device: the server is nothing that a user knows.
-    fn of_device(&self, error: JobError) -> JobError {
-        let strip = |reason: String, verb: &str| {
-            let inner = format!("holder {} {verb}: ", self.name);
-            reason.strip_prefix(&inner).map_or_else(|| reason.clone(), str::to_owned)
-        };
-        let holder = self.name.clone();
-        match error {
-            JobError::HolderFailed { reason, .. } => {
-                JobError::HolderFailed { holder, reason: strip(reason, "failed") }
-            }
-            JobError::HolderRefused { reason, .. } => {
-                JobError::HolderRefused { holder, reason: strip(reason, "refused") }
-            }
-            error => error,
+/// Returns an error of the private server of a device as one of the device: the server is nothing that a user knows.
+fn device_error(device: &str, error: JobError) -> JobError {
+    let strip = |reason: String, verb: &str| {
+        let inner = format!("holder {device} {verb}: ");
+        reason.strip_prefix(&inner).map_or_else(|| reason.clone(), str::to_owned)
+    };
+    let holder = device.to_owned();
+    match error {
+        JobError::HolderFailed { reason, .. } => {
+            JobError::HolderFailed { holder, reason: strip(reason, "failed") }
         }
+        JobError::HolderRefused { reason, .. } => {
+            JobError::HolderRefused { holder, reason: strip(reason, "refused") }
+        }
+        error => error,
     }
 }
 
 impl IsolatedDevice {
     fn look_up(&self, uri: &Pkcs11Uri, answer: KeyAnswer) {
-        let name = uri.private_key().to_string();
+        let name = uri.key_name().to_string();
         if name.len() > MAX_NAME_LEN {
             return answer(Err(HsmError::KeyName { found: uri.to_string() }));
         }
@@ -303,7 +300,7 @@ impl IsolatedDevice {
         }
         for (name, indices) in unknown {
             let (device, jobs, done) = (Arc::clone(self), jobs.clone(), done.clone());
-            let answer = move |found: Result<Key, HsmError>| match found {
+            let answer = move |found: Result<HsmKey, HsmError>| match found {
                 Ok(_) => device.start_some(&jobs, indices, &done),
                 Err(fault) => {
                     let count = indices.len();
@@ -372,10 +369,7 @@ impl IsolatedDevice {
                 !is_stuck
             }
             FromDevice::Key { uri, answer } => {
-                let key = answer.map_err(HsmError::from).and_then(|spki| {
-                    held::from_spki(&spki, HSM_HOLDER, &uri)
-                        .map_err(|reason| HsmError::PublicHalf { key: uri.clone(), reason })
-                });
+                let key = answer.map_err(HsmError::from).and_then(|about| about.into_key(&uri));
                 let mut state = self.lock();
                 let waiting = state.questions.remove(&uri).unwrap_or_default();
                 if key.is_ok() {

@@ -3,7 +3,7 @@
 //!
 //! [`Hsm`] is one token of one module. It finds keys by their [`Pkcs11Uri`], and performs their jobs on a few threads
 //! with a session each, because modules block. Digests are made by the caller, and verification is done here: every
-//! signature is verified before anyone sees it.
+//! signature is verified before anyone sees it. Records under its secret keys are computed by its mechanisms, too.
 //!
 //! [`HsmSet`] is the devices of a service as one holder. Each runs its module in a process of its own ([`isolated`]),
 //! unless its settings say otherwise. A module in this process ends it by a crash, and by asking for more memory than
@@ -19,19 +19,25 @@
 //! | `module`, `token`, `session` | a loaded module, a token and its login, a session and its repair |
 //! | `object`, `public_half` | keys of a token and their public halves |
 //! | `operation` | schemes as mechanisms |
+//! | `key` | keys as devices describe them |
+//! | `batch`, `record`, `secret_call` | records under secret keys: a batch, its records, and their mechanisms |
 //! | `error`, `fault` | errors, and what an error of a call means |
 #![forbid(unsafe_code)]
 
+mod batch;
 mod device;
 mod error;
 mod fault;
 pub mod isolated;
+mod key;
 mod module;
 mod object;
 mod operation;
 mod pool;
 mod public_half;
+mod record;
 mod report;
+mod secret_call;
 mod session;
 mod set;
 mod settings;
@@ -41,6 +47,7 @@ mod uri;
 
 pub use device::{Hsm, TokenKey};
 pub use error::HsmError;
+pub use key::{HsmKey, HsmKeyDescription};
 pub use report::{HsmReport, HsmState};
 pub use set::{DeviceReport, HsmSet};
 pub use settings::{HSM_HOLDER, HsmSettings, HsmSettingsError, MAX_SESSIONS};

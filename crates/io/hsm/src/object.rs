@@ -1,9 +1,11 @@
-//! Keys of a token: found by name, with their permissions and their public halves.
+//! Keys of a token: found by name, with their permissions, and the public halves of private keys.
 
+use cryptoki::mechanism::MechanismType;
 use cryptoki::object::{Attribute, AttributeType, KeyType, ObjectClass, ObjectHandle};
 use cryptoki::session::Session;
 use oarlock::Key;
 use oarlock::keys::export;
+use oarlock_keytable::KeyType as SecretType;
 
 use crate::fault::CallFault;
 use crate::public_half::{PublicHalf, certificate_spki};
@@ -45,13 +47,113 @@ impl PrivateObject {
     }
 }
 
+/// A secret key that was found in a session.
+#[derive(Clone, Debug)]
+pub(crate) struct SecretObject {
+    /// The handle, which is valid in the session that found it.
+    pub(crate) handle: ObjectHandle,
+    /// The name of the key, for messages.
+    pub(crate) name: String,
+    pub(crate) key_type: SecretType,
+    may_encrypt: bool,
+    may_decrypt: bool,
+    may_sign: bool,
+    /// The mechanisms that the key is for; empty for all.
+    mechanisms: Vec<MechanismType>,
+}
+
+/// The use of a secret key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SecretPurpose {
+    Encrypt,
+    Decrypt,
+    /// Makes authentication codes.
+    Sign,
+}
+
+impl SecretObject {
+    /// True unless the key is for other mechanisms only.
+    pub(crate) fn is_for(&self, mechanism: MechanismType) -> bool {
+        self.mechanisms.is_empty() || self.mechanisms.contains(&mechanism)
+    }
+
+    /// Checks that the token allows a use of the key.
+    pub(crate) fn check_purpose(&self, purpose: SecretPurpose) -> Result<(), HsmError> {
+        let (is_allowed, purpose) = match purpose {
+            SecretPurpose::Encrypt => (self.may_encrypt, "encrypt"),
+            SecretPurpose::Decrypt => (self.may_decrypt, "decrypt"),
+            SecretPurpose::Sign => (self.may_sign, "make authentication codes"),
+        };
+        if is_allowed { Ok(()) } else { Err(HsmError::NotAllowed { key: self.name.clone(), purpose }) }
+    }
+}
+
+/// Finds the one secret key of a name. Its value is never asked for.
+pub(crate) fn find_secret(
+    session: &Session,
+    token: &TokenConnection,
+    uri: &Pkcs11Uri,
+) -> Result<SecretObject, CallFault> {
+    let handle = find_one(session, token, uri, UriClass::SecretKey)?;
+    let wanted = [
+        AttributeType::KeyType,
+        AttributeType::ValueLen,
+        AttributeType::Encrypt,
+        AttributeType::Decrypt,
+        AttributeType::Sign,
+        AttributeType::AllowedMechanisms,
+    ];
+    let attributes = session.get_attributes(handle, &wanted)?;
+    let has = |wanted: &Attribute| attributes.contains(wanted);
+    let mechanisms = attributes.iter().find_map(|attribute| match attribute {
+        Attribute::AllowedMechanisms(mechanisms) => Some(mechanisms.clone()),
+        _ => None,
+    });
+    let name = uri.to_string();
+    let key_type =
+        secret_type(&attributes).map_err(|found| HsmError::KeyType { key: name.clone(), found })?;
+    Ok(SecretObject {
+        handle,
+        name,
+        key_type,
+        mechanisms: mechanisms.unwrap_or_default(),
+        may_encrypt: has(&Attribute::Encrypt(true)),
+        may_decrypt: has(&Attribute::Decrypt(true)),
+        may_sign: has(&Attribute::Sign(true)),
+    })
+}
+
+/// Returns the type of a secret key, or what was found instead of one that is supported.
+fn secret_type(attributes: &[Attribute]) -> Result<SecretType, String> {
+    let key_type = attributes.iter().find_map(|attribute| match attribute {
+        Attribute::KeyType(key_type) => Some(*key_type),
+        _ => None,
+    });
+    let len = attributes.iter().find_map(|attribute| match attribute {
+        Attribute::ValueLen(len) => Some(usize::from(*len)),
+        _ => None,
+    });
+    match (key_type, len) {
+        (Some(KeyType::AES), Some(16)) => Ok(SecretType::Aes128),
+        (Some(KeyType::AES), Some(32)) => Ok(SecretType::Aes256),
+        (Some(KeyType::AES), Some(len)) => Err(format!("AES with {len} bytes, expected 16 or 32")),
+        (Some(KeyType::AES), None) => Err("AES without CKA_VALUE_LEN".to_owned()),
+        // The crate `cryptoki` has one value for the keys of all HMAC with SHA-2.
+        (Some(KeyType::GENERIC_SECRET | KeyType::SHA_1_HMAC | KeyType::SHA256_HMAC), _) => {
+            Ok(SecretType::Hmac)
+        }
+        (Some(other), _) => Err(other.to_string()),
+        (None, _) => Err("no CKA_KEY_TYPE".to_owned()),
+    }
+}
+
 /// Finds the one private key of a name.
 pub(crate) fn find_private(
     session: &Session,
     token: &TokenConnection,
     uri: &Pkcs11Uri,
 ) -> Result<PrivateObject, CallFault> {
-    let handle = find_one(session, token, uri, ObjectClass::PRIVATE_KEY)?;
+    let handle = find_one(session, token, uri, UriClass::Private)?;
     // Modules know different sets of these, and leave the others out of the answer.
     let wanted = [
         AttributeType::Sign,
@@ -188,16 +290,19 @@ fn find_one(
     session: &Session,
     token: &TokenConnection,
     uri: &Pkcs11Uri,
-    class: ObjectClass,
+    class: UriClass,
 ) -> Result<ObjectHandle, CallFault> {
     if !token.is_named_by(uri) {
         return Err(HsmError::OtherToken { token: token.name.clone(), wanted: uri.to_string() }.into());
     }
     let mut template = name_template(uri);
-    if template.is_empty() || uri.class.is_some_and(|class| class != UriClass::Private) {
+    if template.is_empty() || uri.class.is_some_and(|wanted| wanted != class) {
         return Err(HsmError::KeyName { found: uri.to_string() }.into());
     }
-    template.push(Attribute::Class(class));
+    template.push(Attribute::Class(match class {
+        UriClass::SecretKey => ObjectClass::SECRET_KEY,
+        _ => ObjectClass::PRIVATE_KEY,
+    }));
     let found = session.find_objects(&template)?;
     let (token, wanted) = (token.name.clone(), uri.to_string());
     match found[..] {

@@ -12,7 +12,9 @@ use oarlock::{Accelerator, Job, JobError, Key, KeyHome, SigningScheme};
 use zeroize::Zeroizing;
 
 use crate::fault::CallFault;
-use crate::object::{KeyPurpose, PrivateObject, find_private, find_public_half};
+use crate::object::{
+    KeyPurpose, PrivateObject, SecretObject, SecretPurpose, find_private, find_public_half, find_secret,
+};
 use crate::settings::HsmSettings;
 use crate::token::{LoginRecord, TokenConnection};
 use crate::{HsmError, Pkcs11Uri};
@@ -36,6 +38,7 @@ pub(crate) struct HsmSession {
     /// The session, or `None` after another one could not be opened.
     session: Option<Session>,
     objects: HashMap<Arc<str>, FoundKey>,
+    secrets: HashMap<Arc<str>, SecretObject>,
 }
 
 #[derive(Debug)]
@@ -62,7 +65,8 @@ const MAX_OBJECTS: usize = 1024;
 impl HsmSession {
     pub(crate) fn open(context: Arc<DeviceContext>, token: Arc<TokenConnection>) -> Result<Self, CallFault> {
         let session = token.open_session(&context.settings, &context.logins)?;
-        Ok(Self { context, token, session: Some(session), objects: HashMap::new() })
+        let (objects, secrets) = (HashMap::new(), HashMap::new());
+        Ok(Self { context, token, session: Some(session), objects, secrets })
     }
 
     /// Repairs the session after a fault that it can repair. Returns every other fault.
@@ -70,11 +74,11 @@ impl HsmSession {
         match fault {
             CallFault::LoginLost => {
                 // Without the login private objects are gone, and with the next one they may have other handles.
-                self.objects.clear();
+                self.forget_objects();
                 self.token.log_in(self.raw()?, &self.context.settings, &self.context.logins)
             }
             CallFault::SessionLost => {
-                self.objects.clear();
+                self.forget_objects();
                 // Closed first: the token may have no other session.
                 self.session = None;
                 let session = self.token.open_session(&self.context.settings, &self.context.logins)?;
@@ -82,11 +86,16 @@ impl HsmSession {
                 Ok(())
             }
             CallFault::ObjectLost => {
-                self.objects.clear();
+                self.forget_objects();
                 Ok(())
             }
             fault => Err(fault),
         }
+    }
+
+    fn forget_objects(&mut self) {
+        self.objects.clear();
+        self.secrets.clear();
     }
 
     /// Checks that the session is alive and logged in as far as the token wants it.
@@ -108,6 +117,31 @@ impl HsmSession {
             return Err(HsmError::NoPublicHalf { key: found.object.name.clone() }.into());
         }
         Ok(found.object.clone())
+    }
+
+    /// Returns the secret key of a name, if the token allows it to do what a record needs.
+    pub(crate) fn secret(
+        &mut self,
+        reference: &Arc<str>,
+        purpose: SecretPurpose,
+    ) -> Result<SecretObject, CallFault> {
+        if !self.secrets.contains_key(reference) {
+            let uri = reference.parse().map_err(|_| HsmError::KeyName { found: reference.to_string() })?;
+            let object = self.find_secret(&uri)?;
+            if self.secrets.len() >= MAX_OBJECTS {
+                self.secrets.clear();
+            }
+            self.secrets.insert(Arc::clone(reference), object);
+        }
+        // unreachable because the key was inserted above
+        let object = self.secrets.get(reference).ok_or(CallFault::ObjectLost)?;
+        object.check_purpose(purpose)?;
+        Ok(object.clone())
+    }
+
+    /// Finds a secret key.
+    pub(crate) fn find_secret(&self, uri: &Pkcs11Uri) -> Result<SecretObject, CallFault> {
+        find_secret(self.raw()?, &self.token, uri)
     }
 
     fn found_key(&mut self, key: &Key) -> Result<&mut FoundKey, CallFault> {

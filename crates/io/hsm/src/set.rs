@@ -1,5 +1,6 @@
 //! The devices of a service as one holder of keys.
 
+mod batches;
 mod cross_check;
 mod device;
 mod routing;
@@ -9,15 +10,15 @@ use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 
-use oarlock::engine_api::{Completion, Holder, OwnedJobs};
+use oarlock::engine_api::{Batch, Completion, HeldOutcomes, Holder, OwnedJobs};
 use oarlock::keys::held;
-use oarlock::{Accelerator, Fingerprint, Key};
+use oarlock::{Accelerator, Fingerprint, JobError, Key};
 
 pub use self::device::DeviceReport;
 use self::device::SetDevice;
 use self::routing::RoutedJobs;
 use crate::settings::HSM_HOLDER;
-use crate::{HsmError, HsmSettings, Pkcs11Uri, UriClass};
+use crate::{HsmError, HsmKey, HsmSettings, Pkcs11Uri, UriClass};
 
 /// The devices of a service as the holder [`HSM_HOLDER`]. Cheap to clone.
 ///
@@ -70,11 +71,15 @@ impl HsmSet {
         let (answer, answers) = mpsc::channel();
         // An error means that nobody waits any more.
         self.look_up(uri, move |found| drop(answer.send(found)));
-        answers.recv().unwrap_or(Err(HsmError::Closed))
+        match answers.recv().unwrap_or(Err(HsmError::Closed))? {
+            HsmKey::Private(key) => Ok(key),
+            HsmKey::Secret { .. } => Err(HsmError::KeyName { found: uri.to_string() }),
+        }
     }
 
-    /// As [`key`](Self::key), without waiting. `answer` gets the result on a thread of a device, and must not block.
-    pub fn look_up(&self, uri: &Pkcs11Uri, answer: impl FnOnce(Result<Key, HsmError>) + Send + 'static) {
+    /// Returns a key without waiting: as [`key`](Self::key), or a secret key, if the URI says so. `answer` gets the
+    /// result on a thread of a device, and must not block.
+    pub fn look_up(&self, uri: &Pkcs11Uri, answer: impl FnOnce(Result<HsmKey, HsmError>) + Send + 'static) {
         routing::look_up(Arc::clone(&self.0.0), uri.clone(), Box::new(answer));
     }
 
@@ -91,7 +96,7 @@ impl HsmSet {
         if self.0.0.named_by(uri).next().is_none() {
             return Err(HsmError::NoDevice { wanted: uri.to_string() });
         }
-        let reference = uri.private_key().to_string();
+        let reference = uri.key_name().to_string();
         held::from_spki(spki, HSM_HOLDER, &reference)
             .map_err(|reason| HsmError::PublicHalf { key: reference, reason })
     }
@@ -157,6 +162,10 @@ impl Holder for HsmSet {
 
     fn start(&self, jobs: OwnedJobs, done: Completion) {
         RoutedJobs::start_all(&self.0.0, &jobs, &done);
+    }
+
+    fn run_batch(&self, batch: &Batch<'_>) -> Result<HeldOutcomes, JobError> {
+        self.0.0.run_batch(batch)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Work for a session, and its answer.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use oarlock::engine_api::{Completion, OwnedJob, OwnedJobs};
 
@@ -69,6 +69,29 @@ impl Task {
         Self { work: TaskWork::Call(Box::new(run)), reply: Reply::Call(Arc::new(fail)), losses: 0 }
     }
 
+    /// Returns the task of a call whose result `answer` gets, or its error.
+    pub(crate) fn answering<T: Send + 'static>(
+        call: impl Fn(&mut HsmSession) -> Result<T, CallFault> + Send + 'static,
+        answer: impl FnOnce(Result<T, HsmError>) + Send + 'static,
+    ) -> Self {
+        // Only the first answer counts: a call that was abandoned may still succeed.
+        let answer = Arc::new(Mutex::new(Some(answer)));
+        let failure = Arc::clone(&answer);
+        let run = move |session: &mut HsmSession| -> Result<(), CallFault> {
+            let value = call(session)?;
+            if let Some(answer) = taken(&answer) {
+                answer(Ok(value));
+            }
+            Ok(())
+        };
+        let fail = move |error: HsmError| {
+            if let Some(answer) = taken(&failure) {
+                answer(Err(error));
+            }
+        };
+        Self::of_call(run, fail)
+    }
+
     /// Runs the task once, and answers it if it succeeds.
     pub(crate) fn run(&mut self, session: &mut HsmSession) -> Result<(), CallFault> {
         match (&mut self.work, &self.reply) {
@@ -95,6 +118,10 @@ impl Task {
             _ => None,
         }
     }
+}
+
+fn taken<T>(cell: &Mutex<Option<T>>) -> Option<T> {
+    cell.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
 
 impl Reply {

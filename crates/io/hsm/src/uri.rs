@@ -112,9 +112,9 @@ impl Pkcs11Uri {
         Self { object: object.map(str::to_owned), id: id.map(<[u8]>::to_vec), class, ..Self::default() }
     }
 
-    /// Returns the name of a private key: everything except how to reach its token.
-    pub(crate) fn private_key(&self) -> Self {
-        let class = Some(UriClass::Private);
+    /// Returns the name of a key: everything except how to reach its token. A key without a class is a private key.
+    pub(crate) fn key_name(&self) -> Self {
+        let class = self.class.or(Some(UriClass::Private));
         Self { class, module_path: None, pin_source: None, ..self.clone() }
     }
 

@@ -7,10 +7,9 @@ use std::io::{self, BufRead, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use oarlock::keys::export;
-use oarlock::{Accelerator, Key};
+use oarlock::Accelerator;
 use oarlock_hsm::isolated::{DeviceFault, FromDevice, ToDevice};
-use oarlock_hsm::{HsmError, HsmReport, HsmSet, HsmSettings, Pkcs11Uri};
+use oarlock_hsm::{HsmError, HsmKey, HsmKeyDescription, HsmReport, HsmSet, HsmSettings, Pkcs11Uri};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{MissedTickBehavior, interval};
 
@@ -74,10 +73,10 @@ async fn serve(
             },
             Some((uri, answer)) = answers.recv() => {
                 let answer = match answer {
-                    Ok((parsed, key, spki)) => {
+                    Ok((parsed, key, description)) => {
                         // Known to the server before the service uses it. An error means that the server has ended.
                         reloads.add_device_key(uri.clone(), parsed, key).await.map_err(io::Error::other)?;
-                        Ok(spki)
+                        Ok(description)
                     }
                     Err(fault) => Err(DeviceFault::from(&fault)),
                 };
@@ -94,7 +93,7 @@ async fn serve(
     }
 }
 
-type FoundKey = Result<(Pkcs11Uri, Key, Vec<u8>), HsmError>;
+type FoundKey = Result<(Pkcs11Uri, HsmKey, HsmKeyDescription), HsmError>;
 
 fn look_up(devices: &HsmSet, uri: String, found: &mpsc::UnboundedSender<(String, FoundKey)>) {
     let found = found.clone();
@@ -103,9 +102,8 @@ fn look_up(devices: &HsmSet, uri: String, found: &mpsc::UnboundedSender<(String,
         Err(_) => drop(found.send((uri.clone(), Err(HsmError::KeyName { found: uri })))),
         Ok(parsed) => devices.look_up(&parsed.clone(), move |answer| {
             let answer = answer.and_then(|key| {
-                let spki = export::spki_der(&key)
-                    .map_err(|reason| HsmError::PublicHalf { key: parsed.to_string(), reason })?;
-                Ok((parsed, key, spki))
+                let description = key.describe()?;
+                Ok((parsed, key, description))
             });
             drop(found.send((uri, answer)));
         }),

@@ -17,7 +17,7 @@ use oarlock::Key;
 use oarlock::KeyKind;
 use oarlock::keys::export;
 use oarlock::keys::threshold::Share;
-use oarlock_keytable::KeyTable;
+use oarlock_keytable::{KeyPolicy, KeyTable, KeyType};
 use oarlock_records::{KeyVersions, VersionRange, split_version};
 use oarlock_wire::proto;
 
@@ -36,6 +36,8 @@ pub(crate) struct Keyring {
     pub(crate) generation: u64,
     asymmetric: BTreeMap<Arc<str>, DescribedKey>,
     pub(crate) table: KeyTable,
+    /// The secret keys of devices, which the table has as held keys, and their types.
+    device_secrets: BTreeMap<Arc<str>, KeyType>,
     /// The versions of the keys of the table.
     pub(crate) versions: Arc<KeyVersions>,
     grants: Arc<[Arc<ActiveGrant>]>,
@@ -166,7 +168,8 @@ impl Keyring {
         let symmetric = self.table.names().into_iter().map(|(_, name)| name);
         // A version below the minimum is as if it were not there.
         let symmetric = symmetric.filter(|name| self.symmetric(name).is_some());
-        self.asymmetric.keys().chain(self.missing.keys()).cloned().chain(symmetric)
+        let in_devices = self.missing.keys().chain(self.device_secrets.keys());
+        self.asymmetric.keys().chain(in_devices).cloned().chain(symmetric)
     }
 
     /// Returns the number of keys in the directory and in devices.
@@ -216,6 +219,13 @@ impl Keyring {
         proto::KeyInfo { allowed: rights.patterns(), ..info }
     }
 
+    /// Returns the type and the policy of a symmetric key. A key in a device has the policy of whole codes and anything
+    /// else: its token decides.
+    pub(crate) fn symmetric_policy(&self, index: u32, name: &str) -> Option<(KeyType, Arc<KeyPolicy>)> {
+        let local = self.table.info(index).map(|info| (info.key_type, info.policy));
+        local.or_else(|| Some((*self.device_secrets.get(name)?, Arc::default())))
+    }
+
     /// Returns the number of the newest version of a key, which may be named with another one.
     pub(crate) fn newest_version(&self, name: &str) -> u32 {
         self.range(name).newest
@@ -233,8 +243,11 @@ impl Keyring {
             ResidentKey::Symmetric(index) => self.table.info(*index),
             _ => None,
         };
+        // Devices tell no fingerprint.
+        let of_device = || self.device_secrets.get(name).map(|key_type| (key_type.to_string(), Bytes::new()));
         let (kind, fingerprint) = info
             .map(|info| (info.key_type.to_string(), info.fingerprint.as_bytes().to_vec().into()))
+            .or_else(of_device)
             .unwrap_or_default();
         let range = self.range(name);
         proto::KeyInfo {

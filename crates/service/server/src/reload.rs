@@ -3,8 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use oarlock::Key;
-use oarlock_hsm::Pkcs11Uri;
+use oarlock_hsm::{HsmKey, Pkcs11Uri};
 use oarlock_key_files::SecretReader;
 use oarlock_service_kit::give_memory_back;
 use tokio::sync::{mpsc, oneshot};
@@ -46,7 +45,7 @@ enum ReloadRequest {
     /// Everything by a configuration.
     Config(Box<CryptoserverConfig>, oneshot::Sender<Result<(), CryptoserverError>>),
     /// One more key of a device.
-    DeviceKey { name: String, uri: Box<Pkcs11Uri>, key: Key, done: oneshot::Sender<()> },
+    DeviceKey { name: String, uri: Box<Pkcs11Uri>, key: HsmKey, done: oneshot::Sender<()> },
 }
 
 impl ReloadHandle {
@@ -75,7 +74,7 @@ impl ReloadHandle {
         &self,
         name: String,
         uri: Pkcs11Uri,
-        key: Key,
+        key: HsmKey,
     ) -> Result<(), CryptoserverError> {
         let (done, outcome) = oneshot::channel();
         let request = ReloadRequest::DeviceKey { name, uri: Box::new(uri), key, done };

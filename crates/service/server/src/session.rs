@@ -48,7 +48,7 @@ use self::opened_key::{MAX_NAME_BYTES, OpenedKey, OpenedSource, absent_key, audi
 use self::own_keys::{OwnKeys, count_brought_key, no_brought_keys};
 pub(crate) use self::single_call::{SingleCall, no_answer};
 pub(crate) use self::unary::{UnaryJob, UnaryKey, UnaryOutcome, run_unary};
-pub(crate) use self::value_session::ValueSession;
+pub(crate) use self::value_session::{OpenedValueKey, ValueSession};
 use crate::budget::HeldBytes;
 use crate::clients::KnownClient;
 use crate::config::ServerLimits;

@@ -29,7 +29,7 @@ use zeroize::Zeroizing;
 
 use self::batch::{ValueBatch, ValueResults};
 use crate::json::MAX_ELEMENTS;
-use crate::session::{ValueSession, no_answer, refusal};
+use crate::session::{OpenedValueKey, ValueSession, no_answer, refusal};
 
 /// The maximum number of values of a call.
 const MAX_VALUES: usize = MAX_ELEMENTS;
@@ -226,12 +226,12 @@ impl ValueCall<'_> {
                 return Err(invalid(&format!("key_version {version}: the name says version {named}")));
             }
         };
-        let (handle, info, newest) = self.0.open_key(&named)?;
+        let OpenedValueKey { handle, key_type, policy, newest } = self.0.open_key(&named)?;
         let version = match version {
             0 => split_version(name).map_or(newest, |(_, version)| version),
             version => version,
         };
-        Ok(ValueKey { handle, key_type: info.key_type, policy: info.policy, version })
+        Ok(ValueKey { handle, key_type, policy, version })
     }
 
     async fn run(&mut self, values: &mut ValueBatch) -> Result<ValueResults, Fault> {

@@ -6,14 +6,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use oarlock::Accelerator;
 use oarlock::engine_api::{Completion, Holder, OwnedJob, OwnedJobs};
-use oarlock::{Accelerator, Key};
 use serde::Serialize;
 
 use crate::isolated::IsolatedHsm;
+use crate::record::{HeldRecord, RecordFault, RecordResult};
 use crate::report::HsmReport;
 use crate::settings::HSM_HOLDER;
-use crate::{Hsm, HsmError, HsmSettings, Pkcs11Uri};
+use crate::{Hsm, HsmError, HsmKey, HsmSettings, Pkcs11Uri};
 
 /// A device of a set.
 pub(super) struct SetDevice {
@@ -82,6 +83,9 @@ const REFUSAL_LASTS: Duration = Duration::from_secs(10);
 /// The maximum number of refused keys that a device remembers.
 const MAX_REFUSED: usize = 1024;
 
+/// The maximum number of records at once before there is a measurement.
+const FIRST_RECORDS: u128 = 64;
+
 /// The share of a new measurement in the time of a job: one eighth.
 const SMOOTHING: u64 = 8;
 
@@ -108,7 +112,7 @@ impl SetDevice {
     pub(super) fn look_up(
         &self,
         uri: &Pkcs11Uri,
-        answer: impl FnOnce(Result<Key, HsmError>) + Send + 'static,
+        answer: impl FnOnce(Result<HsmKey, HsmError>) + Send + 'static,
     ) {
         match &self.runs {
             DeviceRuns::Here(hsm) => hsm.look_up(uri, HSM_HOLDER, answer),
@@ -129,12 +133,50 @@ impl SetDevice {
         }
     }
 
+    /// Makes sure that the device knows a key, before records under it.
+    pub(super) fn prepare_key(&self, reference: &str) -> Result<(), HsmError> {
+        match &self.runs {
+            DeviceRuns::Here(_) => Ok(()),
+            DeviceRuns::Isolated(isolated) => isolated.prepare_key(reference),
+        }
+    }
+
+    /// Computes records and waits for them. The results are in the order of the records.
+    pub(super) fn run_records(&self, records: &[&HeldRecord<'_>]) -> Vec<Result<RecordResult, RecordFault>> {
+        let mut results = Vec::with_capacity(records.len());
+        while results.len() < records.len() {
+            let part = &records[results.len()..];
+            let part = &part[..part.len().min(self.records_at_once())];
+            let (count, since) = (part.len() as u64, Instant::now());
+            let ahead = self.waiting.fetch_add(count, Ordering::Relaxed);
+            results.extend(match &self.runs {
+                DeviceRuns::Here(hsm) => hsm.run_records(part),
+                DeviceRuns::Isolated(isolated) => isolated.run_records(part),
+            });
+            self.waiting.fetch_sub(count, Ordering::Relaxed);
+            self.measure(since, ahead + count);
+        }
+        results
+    }
+
+    /// Returns the number of records that take half of the patience: the process of a device answers all at once.
+    fn records_at_once(&self) -> usize {
+        let half_ns = self.settings.patience().as_nanos() / 2;
+        let records = self.job_ns().map_or(FIRST_RECORDS, |job_ns| half_ns / u128::from(job_ns));
+        usize::try_from(records).unwrap_or(usize::MAX).max(1)
+    }
+
     /// Notes the answer to a job that was started at a time, with `ahead` jobs before it. A bad input is one, too.
     pub(super) fn answered(&self, since: Instant, ahead: u64) {
         self.waiting.fetch_sub(1, Ordering::Relaxed);
+        self.measure(since, ahead + 1);
+    }
+
+    /// Notes that the last of some jobs was finished.
+    fn measure(&self, since: Instant, jobs: u64) {
         // The time to finish divided by the jobs that had to be finished: what one more job costs.
         let elapsed = u64::try_from(since.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        let new = (elapsed / (ahead + 1)).max(1);
+        let new = (elapsed / jobs).max(1);
         // A measurement that another thread overwrites is one of many.
         let old = self.job_ns.load(Ordering::Relaxed);
         let next = if old == 0 { new } else { old - old / SMOOTHING + new / SMOOTHING };

@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
+use oarlock::JobError;
 use oarlock::engine_api::{Completion, CompletionSink, OwnedJob, OwnedJobs};
-use oarlock::{JobError, Key};
 
 use super::SetDevices;
 use super::cross_check::{CheckedJob, is_comparable, reference};
 use crate::settings::HSM_HOLDER;
-use crate::{HsmError, Pkcs11Uri};
+use crate::{HsmError, HsmKey, Pkcs11Uri};
 
-type KeyAnswer = Box<dyn FnOnce(Result<Key, HsmError>) + Send>;
+type KeyAnswer = Box<dyn FnOnce(Result<HsmKey, HsmError>) + Send>;
 
 /// Jobs that one device computes, and what becomes of them if it fails.
 pub(super) struct RoutedJobs {
@@ -129,7 +129,7 @@ impl CompletionSink for RoutedJobs {
 }
 
 /// True for an error that another device with the key may not have.
-fn is_of_device(error: &JobError) -> bool {
+pub(super) fn is_of_device(error: &JobError) -> bool {
     matches!(
         error,
         JobError::HolderFailed { .. } | JobError::HolderRefused { .. } | JobError::Overloaded { .. }
@@ -137,14 +137,19 @@ fn is_of_device(error: &JobError) -> bool {
 }
 
 fn no_device(job: &OwnedJob) -> JobError {
-    let wanted = reference(job).map_or_else(String::new, ToString::to_string);
+    no_device_of(reference(job).map_or("", |name| name))
+}
+
+/// Returns the error of a key without a device.
+pub(super) fn no_device_of(reference: &str) -> JobError {
+    let wanted = reference.to_owned();
     let reason = HsmError::NoDevice { wanted }.to_string();
     JobError::HolderRefused { holder: HSM_HOLDER.to_owned(), reason }
 }
 
 /// Asks the devices of a key one after the other until one describes it.
 pub(super) fn look_up(set: Arc<SetDevices>, uri: Pkcs11Uri, answer: KeyAnswer) {
-    let devices = set.ranked(&uri.private_key().to_string(), &[]);
+    let devices = set.ranked(&uri.key_name().to_string(), &[]);
     let none = HsmError::NoDevice { wanted: uri.to_string() };
     ask(set, uri, devices, none, answer);
 }

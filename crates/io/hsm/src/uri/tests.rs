@@ -25,7 +25,7 @@ fn reads_the_attributes_of_path_and_query() {
     assert_eq!(uri.as_ref(), Ok(&expected));
     assert_eq!(parse("pkcs11:"), Ok(Pkcs11Uri::default()));
     assert_eq!(parse("pkcs11:?pin-source=file:///etc/pin").unwrap().pin_source.as_deref(), Some("/etc/pin"));
-    let key = Pkcs11Uri { class: None, ..expected.clone() }.private_key();
+    let key = Pkcs11Uri { class: None, ..expected.clone() }.key_name();
     assert_eq!(key, Pkcs11Uri { module_path: None, pin_source: None, ..expected });
 }
 

@@ -45,7 +45,7 @@ struct functions {
 
 enum {
     OK = 0x00, DEVICE_ERROR = 0x30, DEVICE_REMOVED = 0x32, SESSION_COUNT = 0xB1, SESSION_HANDLE_INVALID = 0xB3,
-    TOKEN_NOT_PRESENT = 0xE0, USER_NOT_LOGGED_IN = 0x101, RSA_X_509 = 0x03, VALUE = 0x11,
+    TOKEN_NOT_PRESENT = 0xE0, USER_NOT_LOGGED_IN = 0x101, RSA_X_509 = 0x03, AES_GCM = 0x1087, VALUE = 0x11,
     PIN_LOCKED_FLAG = 0x00040000, PIN_FINAL_TRY_FLAG = 0x00020000
 };
 
@@ -114,10 +114,9 @@ static ulong get_token_info(ulong slot, byte *info) {
 
 static ulong get_mechanism_list(ulong slot, ulong *list, ulong *count) {
     ulong result = ((mechanism_list_call *)real.call[GET_MECHANISM_LIST])(slot, list, count);
-    if (list && has("no_raw_rsa")) {
-        for (ulong i = 0; i < *count; i++)
-            if (list[i] == RSA_X_509) list[i] = list[0];
-    }
+    ulong hidden = list && has("no_raw_rsa") ? RSA_X_509 : list && has("no_gcm") ? AES_GCM : 0;
+    for (ulong i = 0; hidden && i < *count; i++)
+        if (list[i] == hidden) list[i] = list[0];
     return result;
 }
 

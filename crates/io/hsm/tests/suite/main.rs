@@ -5,5 +5,6 @@ mod faults;
 mod keys;
 mod operations;
 mod own_process;
+mod records;
 mod set;
 mod startup;

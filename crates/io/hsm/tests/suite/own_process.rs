@@ -11,7 +11,7 @@ use std::sync::{Mutex, mpsc};
 use cryptoki::context::{CInitializeArgs, CInitializeFlags, Pkcs11};
 use cryptoki::error::{Error, RvError};
 use cryptoki::mechanism::Mechanism;
-use cryptoki::object::{Attribute, ObjectHandle};
+use cryptoki::object::{Attribute, KeyType, ObjectClass, ObjectHandle};
 use cryptoki::session::{Session, UserType};
 use cryptoki::slot::Slot;
 use cryptoki::types::AuthPin;
@@ -257,6 +257,32 @@ pub(crate) fn generate(
     let uses = uses.into_iter().filter(|attribute| !has(attribute.attribute_type()));
     let private: Vec<Attribute> = names.iter().cloned().chain(uses).chain(private.iter().cloned()).collect();
     session.generate_key_pair(mechanism, &public, &private).unwrap()
+}
+
+/// Makes a secret key that may do everything, but for the attributes `more`.
+pub(crate) fn import_secret(
+    session: &Session,
+    label: &str,
+    key_type: KeyType,
+    value: &[u8],
+    more: &[Attribute],
+) {
+    let has = |kind| more.iter().any(|attribute: &Attribute| attribute.attribute_type() == kind);
+    let usual = [
+        Attribute::Class(ObjectClass::SECRET_KEY),
+        Attribute::KeyType(key_type),
+        Attribute::Value(value.to_vec()),
+        Attribute::Label(label.into()),
+        Attribute::Token(true),
+        Attribute::Private(true),
+        Attribute::Sensitive(true),
+        Attribute::Encrypt(true),
+        Attribute::Decrypt(true),
+        Attribute::Sign(true),
+    ];
+    let usual = usual.into_iter().filter(|attribute| !has(attribute.attribute_type()));
+    let template: Vec<Attribute> = usual.chain(more.iter().cloned()).collect();
+    session.create_object(&template).unwrap();
 }
 
 pub(crate) fn uri(text: &str) -> Pkcs11Uri {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use oarlock::Key;
-use oarlock_hsm::{HsmError, HsmSet, Pkcs11Uri};
+use oarlock_hsm::{HsmError, HsmKey, HsmSet, Pkcs11Uri};
 
 /// The keys of devices by their names.
 #[derive(Debug, Default)]
@@ -29,7 +29,7 @@ struct SharedKeys {
 #[derive(Debug, Default)]
 struct DeviceKey {
     /// The key as the device described it last.
-    key: Option<Key>,
+    key: Option<HsmKey>,
     /// True until the device has answered.
     is_asked: bool,
     /// True if the device has to be asked, although it has described the key.
@@ -73,7 +73,7 @@ impl DeviceKeys {
     }
 
     /// Adds a key that the devices have described.
-    pub(super) fn add(&mut self, name: String, uri: Pkcs11Uri, key: Key) {
+    pub(super) fn add(&mut self, name: String, uri: Pkcs11Uri, key: HsmKey) {
         self.shared.lock().entry(name.clone()).or_default().take(Ok(key));
         self.uris.insert(name, uri);
     }
@@ -108,7 +108,7 @@ impl DeviceKeys {
     }
 
     /// Returns the keys that devices have described.
-    pub(super) fn found(&self) -> Vec<(String, Key)> {
+    pub(super) fn found(&self) -> Vec<(String, HsmKey)> {
         let keys = self.shared.lock();
         keys.iter().filter_map(|(name, key)| Some((name.clone(), key.key.clone()?))).collect()
     }
@@ -143,7 +143,7 @@ impl SharedKeys {
         self.keys.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn take(&self, name: &str, answer: Result<Key, HsmError>) {
+    fn take(&self, name: &str, answer: Result<HsmKey, HsmError>) {
         // A key that the configuration does not name any more is not there.
         if let Some(key) = self.lock().get_mut(name) {
             key.take(answer);
@@ -160,13 +160,12 @@ impl DeviceKey {
         is_needed
     }
 
-    fn take(&mut self, answer: Result<Key, HsmError>) {
+    fn take(&mut self, answer: Result<HsmKey, HsmError>) {
         self.is_asked = false;
         match answer {
             Ok(key) => {
                 // The old handle stays in use if it is the same key, because engines have computed tables for it.
-                let is_same = |old: &Key| old.fingerprint() == key.fingerprint();
-                if !self.key.as_ref().is_some_and(is_same) {
+                if !self.key.as_ref().is_some_and(|old| old.is_same(&key)) {
                     (self.key, self.is_changed) = (Some(key), true);
                 }
                 (self.fault, self.is_outdated, self.is_reported) = (None, false, false);
@@ -197,7 +196,7 @@ mod tests {
         assert!(key.is_reported, "the same reason is no news");
         key.take(Err(HsmError::Forked));
         assert!(!key.is_reported);
-        let found = generate::ec(Curve::P256).unwrap();
+        let found = HsmKey::Private(generate::ec(Curve::P256).unwrap());
         key.take(Ok(found.clone()));
         assert!(mem::take(&mut key.is_changed) && key.fault.is_none() && !key.begin());
         key.is_outdated = true;
@@ -206,7 +205,7 @@ mod tests {
         assert!(key.key.is_some() && !key.is_changed, "the last key stays in use");
         key.take(Ok(found));
         assert!(!key.is_changed, "it is the same key");
-        key.take(Ok(generate::ec(Curve::P256).unwrap()));
+        key.take(Ok(HsmKey::Private(generate::ec(Curve::P256).unwrap())));
         assert!(key.is_changed);
     }
 }

@@ -1,14 +1,14 @@
 //! The sources of the keys: files that are checked for changes every second.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use oarlock::Key;
 use oarlock::keys::Passphrase;
 use oarlock_files::FileStamp;
-use oarlock_hsm::{HsmError, HsmSet, Pkcs11Uri};
+use oarlock_hsm::{HSM_HOLDER, HsmError, HsmKey, HsmSet, Pkcs11Uri};
 use oarlock_key_files::sealed::{
     AgeIdentities, IdentityReadFault, KeyFileReadFault, SEALED_ENDING, SealFault, read_key_file,
 };
@@ -360,7 +360,7 @@ impl KeySources {
     }
 
     /// Adds a key that a device has described.
-    pub(crate) fn add_device_key(&mut self, name: String, uri: Pkcs11Uri, key: Key) -> KeyChanges {
+    pub(crate) fn add_device_key(&mut self, name: String, uri: Pkcs11Uri, key: HsmKey) -> KeyChanges {
         let mut found = KeyChanges::default();
         self.devices.add(name, uri, key);
         if self.take_device_keys(&mut found) {
@@ -453,16 +453,27 @@ impl KeySources {
         let chains = &self.chains;
         let described = |name: &str, key| (name.into(), DescribedKey::new(name, key, chains.of_key(name)));
         let keys = keys().map(|(name, material)| described(name, resident(material)));
-        let devices = self.devices.found().into_iter();
-        let devices = devices.map(|(name, key)| described(&name, ResidentKey::Asymmetric(key)));
+        let (mut devices, mut device_secrets) = (Vec::new(), BTreeMap::new());
+        for (name, key) in self.devices.found() {
+            match key {
+                HsmKey::Private(key) => devices.push(described(&name, ResidentKey::Asymmetric(key))),
+                HsmKey::Secret { reference, key_type } => {
+                    // An error means that a key of the file has the name: it wins, as a key of the directory does.
+                    if self.table.insert_held(&*name, HSM_HOLDER, &reference).is_ok() {
+                        device_secrets.insert(name.into(), key_type);
+                    }
+                }
+            }
+        }
         let null = self.has_null_key.then(null::key);
         let null = null.map(|(name, key)| described(&name, ResidentKey::Asymmetric(key)));
         Keyring {
             generation: self.generation,
             // A key of the directory wins, as it does over a symmetric key of its name.
-            asymmetric: devices.chain(keys).chain(null).collect(),
+            asymmetric: devices.into_iter().chain(keys).chain(null).collect(),
             missing: self.devices.missing(),
             table: self.table.clone(),
+            device_secrets,
             versions: Arc::clone(&self.versions),
             grants: Arc::clone(&self.grants),
             may_bring_keys: self.may_bring_keys,

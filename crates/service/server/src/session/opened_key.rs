@@ -5,6 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use oarlock::Key;
 use oarlock::keys::threshold::Share;
+use oarlock_keytable::KeyTable;
 use oarlock_wire::proto::{Blame, Code, Fault};
 
 use super::faults::{missing_key, no_key, no_version, refusal, removed_key, replaced_key, too_many_bytes};
@@ -100,6 +101,14 @@ impl OpenedKey {
         let held = Some(Arc::new(held));
         let (rights, expected) = (ClientRights::Own, Bytes::new());
         Self { name, source, rights, expected, is_older: false, uses: None, _held: held }
+    }
+
+    /// True for a symmetric key of a device: records under it wait for the device.
+    pub(super) fn is_in_device(&self) -> bool {
+        match self.source {
+            OpenedSource::Resident(ResidentKey::Symmetric(index)) => KeyTable::is_held(index),
+            _ => false,
+        }
     }
 
     /// Looks the name of a resident key up in a keyring.

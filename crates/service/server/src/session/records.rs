@@ -64,6 +64,9 @@ impl ClientSession {
             message,
             began: Instant::now(),
         };
+        if batch.waits_for_devices() {
+            return Ok(batch.run_blocking(id));
+        }
         if is_small(records, batch.message.data.len() + output) {
             return Ok(PendingWork::ready(id, batch.run()));
         }
@@ -80,8 +83,7 @@ impl ClientSession {
         Ok(PendingWork::Later(Box::pin(async move {
             // Dropping the ticket removes a batch that has not begun.
             let _ticket = ticket;
-            let unfinished = |_| refusal(Code::Failed, "the batch was not finished", Blame::Machine);
-            let body = answer.await.map_err(unfinished).unwrap_or_else(response::Body::Fault);
+            let body = answer.await.map_err(|_| unfinished()).unwrap_or_else(response::Body::Fault);
             Response { id, body: Some(body) }
         })))
     }
@@ -141,7 +143,44 @@ struct RecordBatchTask {
     began: Instant,
 }
 
+fn unfinished() -> Fault {
+    refusal(Code::Failed, "the batch was not finished", Blame::Machine)
+}
+
 impl RecordBatchTask {
+    /// Computes the batch on a thread that may wait for devices. The event loop and the workers of the accelerator
+    /// serve others meanwhile.
+    fn run_blocking(self, id: u64) -> PendingWork {
+        let work = tokio::task::spawn_blocking(move || self.run());
+        PendingWork::Later(Box::pin(async move {
+            let body = work.await.unwrap_or_else(|_| response::Body::Fault(unfinished()));
+            Response { id, body: Some(body) }
+        }))
+    }
+
+    /// True if a record is under a symmetric key of a device.
+    fn waits_for_devices(&self) -> bool {
+        let opened = |handle: u32| self.handles.get(handle as usize).and_then(Option::as_ref);
+        let is_in_device = |source| match source {
+            KeySource::Table(handle) => opened(handle).is_some_and(OpenedKey::is_in_device),
+            KeySource::Slot(_) => false,
+        };
+        // The columns are read only for a client that has opened such a key.
+        self.handles.iter().flatten().any(OpenedKey::is_in_device)
+            && self.batch().is_ok_and(|batch| {
+                let records = &batch.records;
+                let keys = [&records.key, &records.second_key];
+                keys.into_iter().any(|keys| keys.cursor().take(records.len).any(is_in_device))
+            })
+    }
+
+    /// Reads the message.
+    fn batch(&self) -> Result<Batch<'_>, Fault> {
+        let limits = self.service.limits.wire();
+        records::read(&self.message, &limits, &self.own_keys.keys, KeySource::Table)
+            .map_err(|error| error.fault())
+    }
+
     fn run(self) -> response::Body {
         match self.results() {
             Ok(results) => response::Body::RecordResults(results),
@@ -153,9 +192,7 @@ impl RecordBatchTask {
     }
 
     fn results(&self) -> Result<RecordResults, Fault> {
-        let limits = self.service.limits.wire();
-        let batch = records::read(&self.message, &limits, &self.own_keys.keys, KeySource::Table)
-            .map_err(|error| error.fault())?;
+        let batch = self.batch()?;
         let context = RecordContext {
             service: &self.service,
             client: &self.client,
@@ -355,6 +392,9 @@ fn write_results(
         }
         let reason = outcome.error(table, batch, index);
         let blame = reason.as_ref().map_or(oarlock::Blame::Machine, RecordError::blame);
+        if let Some(of_holder) = reason.as_ref().and_then(|reason| reason.refusal.as_deref()) {
+            return refusal(fault::code_of_status(status), &of_holder.to_string(), fault::blame_of(blame));
+        }
         let expected = reason.and_then(|reason| reason.expected());
         let expected = expected.map_or(String::new(), |expected| format!("; expected {expected}"));
         refusal(fault::code_of_status(status), &format!("{status}{expected}"), fault::blame_of(blame))

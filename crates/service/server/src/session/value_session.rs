@@ -5,7 +5,7 @@ use std::mem;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use oarlock_keytable::{BatchBuilder, BatchTask, KeyInfo};
+use oarlock_keytable::{BatchBuilder, BatchTask, KeyPolicy, KeyType};
 use oarlock_wire::proto::{Blame, Code, Fault, RecordResults};
 use oarlock_wire::{Message, fault, records};
 use tokio::sync::oneshot;
@@ -39,6 +39,15 @@ pub(crate) struct ValueSession<'c> {
     held: HeldBytes,
 }
 
+/// A symmetric key that a call has opened.
+pub(crate) struct OpenedValueKey {
+    pub(crate) handle: u32,
+    pub(crate) key_type: KeyType,
+    pub(crate) policy: Arc<KeyPolicy>,
+    /// The number of its newest version.
+    pub(crate) newest: u32,
+}
+
 impl<'c> ValueSession<'c> {
     pub(crate) fn new(service: &'c Arc<SharedService>, client: &'c KnownClient, call: &'c GrpcCall) -> Self {
         Self {
@@ -58,17 +67,16 @@ impl<'c> ValueSession<'c> {
         self.verifies = true;
     }
 
-    /// Opens a resident symmetric key under the next handle, from 0. Returns the handle, the public facts about the key
-    /// and the number of its newest version.
+    /// Opens a resident symmetric key under the next handle, from 0.
     ///
     /// # Errors
     /// The client has no right to the key, there is no such key, it is asymmetric, or there are too many.
-    pub(crate) fn open_key(&mut self, name: &str) -> Result<(u32, KeyInfo, u32), Fault> {
+    pub(crate) fn open_key(&mut self, name: &str) -> Result<OpenedValueKey, Fault> {
         let opened = self.open(name);
         opened.inspect_err(|fault| self.service.metrics.rejections.count(fault.code(), 1))
     }
 
-    fn open(&mut self, name: &str) -> Result<(u32, KeyInfo, u32), Fault> {
+    fn open(&mut self, name: &str) -> Result<OpenedValueKey, Fault> {
         check_accepting(self.service)?;
         let handle = u32::try_from(self.keys.len()).unwrap_or(u32::MAX);
         check_handle(handle, &self.service.limits)?;
@@ -76,15 +84,15 @@ impl<'c> ValueSession<'c> {
         let (opened, key) =
             OpenedKey::open_resident(self.service, &self.keyring, self.client, name, self.number)?;
         let info = match key {
-            ResidentKey::Symmetric(index) => self.keyring.table.info(index),
+            ResidentKey::Symmetric(index) => self.keyring.symmetric_policy(index, name),
             _ => None,
         };
-        let info = info.ok_or_else(|| {
+        let (key_type, policy) = info.ok_or_else(|| {
             let kind = self.keyring.key_info(&key, name, &opened.rights).kind;
             refusal(Code::WrongKey, &format!("the key is {kind}: expected a symmetric key"), Blame::Caller)
         })?;
         self.keys.push(Some(opened));
-        Ok((handle, info, self.keyring.newest_version(name)))
+        Ok(OpenedValueKey { handle, key_type, policy, newest: self.keyring.newest_version(name) })
     }
 
     /// Runs work that takes time in the length of its input, at the turn of the client.
@@ -129,12 +137,16 @@ impl<'c> ValueSession<'c> {
         let bytes = batch.records.data.len() + output_len;
         let needed = self.held.len() + MIN_MESSAGE_BYTES + working_bytes(count, output_len);
         self.held.resize(needed).map_err(too_many_bytes)?;
-        if is_small(count, bytes) {
+        if is_small(count, bytes) && !self.waits_for_devices() {
             return self.context(Instant::now()).run(batch).map(Ok);
         }
         let mut tasks: Vec<BatchTask> = batch.task.cursor().take(count).collect();
         tasks.dedup();
         Ok(Err(predict_time(&self.service.accelerator, &tasks, count, bytes)))
+    }
+
+    fn waits_for_devices(&self) -> bool {
+        self.keys.iter().flatten().any(OpenedKey::is_in_device)
     }
 
     fn context(&self, began: Instant) -> RecordContext<'_> {
@@ -155,6 +167,7 @@ impl<'c> ValueSession<'c> {
         records: &mut BatchBuilder,
         predicted: Duration,
     ) -> Result<RecordResults, Fault> {
+        let waits_for_devices = self.waits_for_devices();
         let work = WorkerBatch {
             service: Arc::clone(self.service),
             client: self.client.clone(),
@@ -171,10 +184,19 @@ impl<'c> ValueSession<'c> {
             // An error means that the client has left and needs no answer.
             let _ = sender.send((work.records, results));
         };
-        let dispatcher = self.service.accelerator.diagnostics().dispatcher();
-        let submitted = dispatcher.submit_task(self.client.account.tenant, predicted, task);
-        // Dropping the ticket removes a batch that has not begun.
-        let _ticket = submitted.map_err(|error| fault::fault_of(0, &error))?;
+        let _ticket = match waits_for_devices {
+            // A worker that waits would compute nothing.
+            true => {
+                drop(tokio::task::spawn_blocking(task));
+                None
+            }
+            false => {
+                let dispatcher = self.service.accelerator.diagnostics().dispatcher();
+                let submitted = dispatcher.submit_task(self.client.account.tenant, predicted, task);
+                // Dropping the ticket removes a batch that has not begun.
+                Some(submitted.map_err(|error| fault::fault_of(0, &error))?)
+            }
+        };
         let unfinished = |_| refusal(Code::Failed, "the batch was not finished", Blame::Machine);
         let (computed, results) = answer.await.map_err(unfinished)?;
         *records = computed;
