@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
-use crate::program::{code, command, oarlock, stderr, text};
+use crate::program::{code, command, oarlock, run_records_in, stderr, text};
 use crate::served::{Served, with_metrics};
 
 pub(crate) const SOFTHSM: &str = "/usr/lib/softhsm/libsofthsm2.so";
@@ -180,6 +180,104 @@ fn a_module_that_crashes_takes_no_other_key_with_it() {
     log.wait_for("connected to the device");
     text(&sign(&served, "key"));
     assert!(metric(&served, "oarlock_hsm_restarts_total", "mail") >= 1.0);
+}
+
+/// Symmetric keys of a token, with the results of `pkcs11-tool` under the same keys.
+#[test]
+fn symmetric_keys_of_a_token_encrypt_and_make_codes_for_clients() {
+    let Some(tokens) = Tokens::with(&["mail"]) else { return };
+    if Command::new("pkcs11-tool").arg("--help").output().is_err() {
+        println!("SKIPPED: pkcs11-tool is not installed");
+        return;
+    }
+    let tool = |arguments: &[&str]| {
+        let mut tool = Command::new("pkcs11-tool");
+        tokens.set_environment(&mut tool);
+        tool.args(["--module", SOFTHSM, "--token-label", "mail", "--login", "--pin", PIN]);
+        let done = tool.args(arguments).output().unwrap();
+        assert!(done.status.success(), "{}", stderr(&done));
+    };
+    tool(&["--keygen", "--key-type", "AES:32", "--label", "pan", "--id", "01"]);
+    tool(&["--keygen", "--key-type", "GENERIC:64", "--label", "codes", "--id", "02"]);
+    let state = tempfile::tempdir().unwrap();
+    let keys = ["pan", "codes", "none"].map(|key| format!("{key} = 'pkcs11:object={key};type=secret-key'"));
+    let section = tokens.section("mail", &tokens.faulty(), "");
+    let mut served = tokens.serve(state.path(), &section, &keys.join("\n"));
+    let mut log = served.log();
+    let file = |name: &str| state.path().join(name).display().to_string();
+    fs::write(file("text"), "4111111111111111").unwrap();
+    let listed = text(&served.call(&["keys"]));
+    for (name, kind) in [("pan", "aes256"), ("codes", "hmac")] {
+        let is_listed = |line: &str| line.split_whitespace().take(2).eq([name, kind]);
+        assert!(listed.lines().any(is_listed), "{name}: {listed}");
+    }
+
+    // GCM, by a stream.
+    let sealing =
+        ["encrypt", "--key", "pan", "--aad", "card", "--in", &file("text"), "--out", &file("sealed")];
+    text(&served.call(&sealing));
+    let opening =
+        ["decrypt", "--key", "pan", "--aad", "card", "--in", &file("sealed"), "--out", &file("opened")];
+    text(&served.call(&opening));
+    assert_eq!(fs::read_to_string(file("opened")).unwrap(), "4111111111111111");
+    let mut sealed = fs::read(file("sealed")).unwrap();
+    assert_eq!(sealed.len(), 12 + 16 + 16);
+    sealed[20] ^= 1;
+    fs::write(file("sealed"), &sealed).unwrap();
+    fs::remove_file(file("opened")).unwrap();
+    let forged = served.call(&opening);
+    assert_eq!((code(&forged), Path::new(&file("opened")).exists()), (1, false), "{}", stderr(&forged));
+
+    // The policy of the token.
+    let iv = "00".repeat(12);
+    let chosen = served.call(&["encrypt", "--key", "pan", "--iv", &iv, "--in", &file("text")]);
+    assert!(
+        stderr(&chosen).contains("does not allow this key to encrypt under an IV"),
+        "{}",
+        stderr(&chosen)
+    );
+    let none = served.call(&["encrypt", "--key", "none", "--in", &file("text")]);
+    assert!(stderr(&none).contains("no object of token \"mail\""), "{}", stderr(&none));
+
+    // Codes, as another program makes them.
+    tool(&["--sign", "-m", "SHA256-HMAC", "--id", "02", "-i", &file("text"), "-o", &file("theirs")]);
+    text(&served.call(&["mac", "--key", "codes", "--in", &file("text"), "--out", &file("ours")]));
+    assert_eq!(fs::read(file("ours")).unwrap(), fs::read(file("theirs")).unwrap());
+
+    // Rows, by many records at once, and single values, by a call without a stream.
+    let rows: Vec<String> = (0..2000).map(|row| (4_111_111_111_000_000_u64 + row).to_string()).collect();
+    let rows = format!("pan\n{}\n", rows.join("\n"));
+    fs::write(file("in.csv"), &rows).unwrap();
+    let how = "--column pan --encoding text --cipher aes256-gcm --key-name pan --server oarlock.sock";
+    run_records_in(state.path(), &format!("encrypt in.csv -o sealed.csv {how}"));
+    run_records_in(state.path(), &format!("decrypt sealed.csv -o out.csv {how} --drop-iv"));
+    assert!(fs::read_to_string(file("out.csv")).unwrap() == rows);
+    if Command::new("curl").arg("--version").output().is_ok() {
+        let post = |call: &str, request: &str| -> serde_json::Value {
+            let mut curl = Command::new("curl");
+            curl.args(["--silent", "--cacert", "ca.pem", "--cert", "client.pem", "--key", "client-key.pem"]);
+            let port = served.said["tcp"].as_str().unwrap().rsplit_once(':').unwrap().1;
+            let url = format!("https://localhost:{port}/oarlock.v1.Cryptoserver/{call}");
+            let answered = curl.args(["--json", request, &url]).current_dir(state.path()).output().unwrap();
+            serde_json::from_slice(&answered.stdout).unwrap()
+        };
+        let made = post("Encrypt", "{\"key\": \"pan\", \"plaintexts\": [\"NDExMQ==\"]}");
+        let asked = serde_json::json!({"key": "pan", "ciphertexts": made["ciphertexts"]});
+        assert_eq!(post("Decrypt", &asked.to_string())["plaintexts"][0], "NDExMQ==", "{made}");
+        let made = post("Mac", "{\"key\": \"codes\", \"messages\": [\"aGVsbG8=\"]}");
+        let asked = serde_json::json!({"key": "codes", "messages": ["aGVsbG8="], "macs": made["macs"]});
+        assert_eq!(post("VerifyMac", &asked.to_string())["areValid"][0], true, "{made}");
+    }
+
+    // A crash takes no other key with it.
+    tokens.plant("once.crash");
+    let crashed = served.call(&["mac", "--key", "codes", "--in", &file("text")]);
+    assert_eq!(code(&crashed), 3, "{}", stderr(&crashed));
+    text(&served.call(&["encrypt", "--key", "aes128", "--in", &file("text"), "--out", &file("sealed")]));
+    log.wait_for("the process of the device is started again");
+    log.wait_for("connected to the device");
+    text(&served.call(&["mac", "--key", "codes", "--in", &file("text"), "--out", &file("ours")]));
+    assert_eq!(fs::read(file("ours")).unwrap(), fs::read(file("theirs")).unwrap());
 }
 
 #[test]
