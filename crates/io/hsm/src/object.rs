@@ -303,7 +303,15 @@ fn find_one(
         UriClass::SecretKey => ObjectClass::SECRET_KEY,
         _ => ObjectClass::PRIVATE_KEY,
     }));
-    let found = session.find_objects(&template)?;
+    let mut found = session.find_objects(&template)?;
+    if found.is_empty() {
+        // Without the login private objects are not there. Another session of this process may have lost it, and
+        // repeated it since.
+        if token.has_lost_login(session)? {
+            return Err(CallFault::LoginLost);
+        }
+        found = session.find_objects(&template)?;
+    }
     let (token, wanted) = (token.name.clone(), uri.to_string());
     match found[..] {
         [handle] => Ok(handle),

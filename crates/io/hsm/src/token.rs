@@ -99,6 +99,13 @@ impl TokenConnection {
         }
     }
 
+    /// Returns true if the token needs a login and the session has none.
+    pub(crate) fn has_lost_login(&self, session: &Session) -> Result<bool, CallFault> {
+        let state = session.get_session_info()?.session_state();
+        let is_logged_in = matches!(state, SessionState::RoUser | SessionState::RwUser);
+        Ok(self.about.login_required() && !is_logged_in)
+    }
+
     /// Logs in, unless the token needs no login.
     pub(crate) fn log_in(
         &self,
