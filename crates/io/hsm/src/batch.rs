@@ -6,7 +6,7 @@ use oarlock::JobError;
 use oarlock::engine_api::HeldOutcomes;
 use oarlock_keytable::Batch;
 
-use crate::record::{HeldRecord, RecordFault, RecordResult, read_batch, write_batch};
+use crate::record::{HeldRecord, HeldResult, RecordFault, copied_at_once, read_batch, write_batch};
 use crate::task::Task;
 use crate::{Hsm, HsmError};
 
@@ -17,14 +17,27 @@ impl Hsm {
         let good: Vec<&HeldRecord<'_>> = records.iter().flatten().collect();
         let mut results = self.run_records(&good).into_iter();
         let results = records.iter().map(|record| match record {
-            Ok(_) => results.next().unwrap_or_else(|| Err(RecordFault::of_error(HsmError::Closed, ""))),
+            Ok(_) => results.next().unwrap_or_else(|| Err(self.no_answer())),
             Err(fault) => Err(fault.clone()),
         });
         Ok(write_batch(batch, &records, results))
     }
 
     /// Computes records on all sessions, and waits for them. The results are in the order of the records.
-    pub(crate) fn run_records(&self, records: &[&HeldRecord<'_>]) -> Vec<Result<RecordResult, RecordFault>> {
+    pub(crate) fn run_records(&self, records: &[&HeldRecord<'_>]) -> Vec<Result<HeldResult, RecordFault>> {
+        let mut results = Vec::with_capacity(records.len());
+        while results.len() < records.len() {
+            let rest = &records[results.len()..];
+            results.extend(self.run_copied(&rest[..copied_at_once(rest)]));
+        }
+        results
+    }
+
+    fn no_answer(&self) -> RecordFault {
+        RecordFault::of_error(HsmError::Closed, self.holder_name())
+    }
+
+    fn run_copied(&self, records: &[&HeldRecord<'_>]) -> Vec<Result<HeldResult, RecordFault>> {
         let (sender, answers) = mpsc::channel();
         let mut ivs = Vec::with_capacity(records.len());
         let mut results = Vec::with_capacity(records.len());
@@ -32,7 +45,7 @@ impl Hsm {
             let call = match record.call(self.drawn_ivs()) {
                 Ok((call, iv)) => {
                     ivs.push(iv);
-                    results.push(Err(RecordFault::of_error(HsmError::Closed, "")));
+                    results.push(Err(self.no_answer()));
                     call
                 }
                 Err(fault) => {
@@ -52,7 +65,7 @@ impl Hsm {
         // Each task is answered once, and then drops its sender.
         for (index, result) in answers {
             results[index] = match result {
-                Ok(output) => Ok(RecordResult { iv: std::mem::take(&mut ivs[index]), output }),
+                Ok(output) => Ok(HeldResult { iv: std::mem::take(&mut ivs[index]), output }),
                 Err(error) => Err(RecordFault::of_error(error, self.holder_name())),
             };
         }

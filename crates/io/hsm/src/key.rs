@@ -19,7 +19,7 @@ pub enum HsmKey {
     Secret {
         /// The name by which its holder knows it, a URI.
         reference: Arc<str>,
-        /// The type.
+        /// The tasks that it is for, and its length.
         key_type: KeyType,
     },
 }

@@ -26,17 +26,17 @@ pub(crate) struct HeldRecord<'b> {
     pub(crate) key: &'b Arc<str>,
     /// The type of key that the task needs.
     key_type: KeyType,
-    kind: RecordKind,
+    kind: SecretTask,
     pub(crate) iv: RecordIv<'b>,
     pub(crate) aad: &'b [u8],
     pub(crate) input: &'b [u8],
     /// The tag to compare.
     pub(crate) tag: &'b [u8],
-    places: ResultPlaces,
+    spans: HeldSpans,
 }
 
 #[derive(Clone, Copy)]
-enum RecordKind {
+enum SecretTask {
     Cbc(Direction),
     Gcm(Direction),
     Mac(MacAlg),
@@ -55,7 +55,7 @@ pub(crate) enum RecordIv<'b> {
 
 /// The places of a record's results in the output.
 #[derive(Clone, Copy)]
-struct ResultPlaces {
+struct HeldSpans {
     output: Span,
     /// The place of a tag that the record makes.
     tag: Span,
@@ -65,7 +65,7 @@ struct ResultPlaces {
 
 /// The results of a record.
 #[derive(Debug)]
-pub(crate) struct RecordResult {
+pub(crate) struct HeldResult {
     /// The IV that was drawn; empty for none.
     pub(crate) iv: Vec<u8>,
     /// The ciphertext with the whole tag behind it, the plaintext, or the whole authentication code.
@@ -117,15 +117,30 @@ pub(crate) fn read_batch<'b>(
     batch: &'b Batch<'_>,
 ) -> Result<Vec<Result<HeldRecord<'b>, RecordFault>>, JobError> {
     let records = &batch.records;
-    if records.len > MAX_HELD_RECORDS || records.data.len().max(records.output_len) > MAX_HELD_BYTES {
+    // Records may read the same bytes, and each has a copy of them and a result.
+    let bytes = records.data.len().max(records.output_len).max(records.input_bytes());
+    if records.len > MAX_HELD_RECORDS || bytes > MAX_HELD_BYTES {
         return Err(JobError::Malformed {
-            what: "a batch at a holder has more than 16,384 records, or 15 MiB of data or of output",
+            what: "a batch at a holder has more than 16,384 records, or 15 MiB of data, of inputs or of output",
         });
     }
     if !batch.is_complete() {
         return Err(JobError::Malformed { what: "a column does not cover the records" });
     }
     Ok(rows(batch).map(|row| HeldRecord::read(batch, &row)).collect())
+}
+
+/// The maximum bytes of records that are copied at once.
+const MAX_COPIED_BYTES: usize = MAX_HELD_BYTES / 2;
+
+/// Returns the number of leading records whose data is copied at once: at least one.
+pub(crate) fn copied_at_once(records: &[&HeldRecord<'_>]) -> usize {
+    let mut bytes = 0_usize;
+    let does_fit = |record: &&&HeldRecord<'_>| {
+        bytes = bytes.saturating_add(record.input.len() + record.aad.len());
+        bytes <= MAX_COPIED_BYTES
+    };
+    records.iter().take_while(does_fit).count().max(1)
 }
 
 /// The columns of a record.
@@ -174,13 +189,13 @@ impl<'b> HeldRecord<'b> {
         let (InputSource::Data(input), OutputSink::Output(output)) = (row.input, row.output) else {
             return Err(slots());
         };
-        let (iv, iv_place) = match kind {
-            RecordKind::Cbc(_) => Self::read_iv(batch, row, CBC_IV_LEN)?,
-            RecordKind::Gcm(_) => Self::read_iv(batch, row, GCM_IV_LEN)?,
-            RecordKind::Mac(_) => (RecordIv::None, Span::default()),
+        let (iv, iv_span) = match kind {
+            SecretTask::Cbc(_) => Self::read_iv(batch, row, CBC_IV_LEN)?,
+            SecretTask::Gcm(_) => Self::read_iv(batch, row, GCM_IV_LEN)?,
+            SecretTask::Mac(_) => (RecordIv::None, Span::default()),
         };
         let bytes = |span: Span| span.slice(&batch.records.data).ok_or(Status::Malformed);
-        let is_gcm = matches!(kind, RecordKind::Gcm(_));
+        let is_gcm = matches!(kind, SecretTask::Gcm(_));
         let record = Self {
             task,
             key,
@@ -190,30 +205,30 @@ impl<'b> HeldRecord<'b> {
             aad: if is_gcm && !row.aad.is_absent() { bytes(row.aad)? } else { &[] },
             input: bytes(input)?,
             tag: if task.is_open() { bytes(row.tag)? } else { &[] },
-            places: ResultPlaces {
+            spans: HeldSpans {
                 output,
                 tag: if task.is_seal() { row.tag } else { Span::default() },
-                iv: iv_place,
+                iv: iv_span,
             },
         };
-        record.check_places(batch.records.output_len)?;
+        record.check_lengths(batch.records.output_len)?;
         Ok(record)
     }
 
-    fn check_places(&self, output_len: usize) -> Result<(), Status> {
-        let ResultPlaces { output, tag, iv } = self.places;
+    fn check_lengths(&self, output_len: usize) -> Result<(), Status> {
+        let HeldSpans { output, tag, iv } = self.spans;
         if [output, tag, iv].iter().any(|span| span.range().end > output_len) {
             return Err(Status::Malformed);
         }
         let len = output.len as usize;
         let tags = AeadAlg::Aes128Gcm.tag_lens();
         let does_fit = match self.kind {
-            RecordKind::Cbc(_) => self.input.len().is_multiple_of(CBC_IV_LEN) && len == self.input.len(),
-            RecordKind::Gcm(Direction::Encrypt) => {
+            SecretTask::Cbc(_) => self.input.len().is_multiple_of(CBC_IV_LEN) && len == self.input.len(),
+            SecretTask::Gcm(Direction::Encrypt) => {
                 tags.contains(&(tag.len as usize)) && len == self.input.len()
             }
-            RecordKind::Gcm(Direction::Decrypt) => tags.contains(&self.tag.len()) && len == self.input.len(),
-            RecordKind::Mac(alg) => (MIN_MAC_LEN..=alg.tag_len()).contains(&len),
+            SecretTask::Gcm(Direction::Decrypt) => tags.contains(&self.tag.len()) && len == self.input.len(),
+            SecretTask::Mac(alg) => (MIN_MAC_LEN..=alg.tag_len()).contains(&len),
         };
         if does_fit { Ok(()) } else { Err(Status::BadLength) }
     }
@@ -236,8 +251,8 @@ impl<'b> HeldRecord<'b> {
             IvSource::KeyItself => Err(Status::IvForbidden.into()),
             // The IV of a decryption exists already.
             IvSource::Generated(_) if !row.task.encrypts() => Err(Status::Malformed.into()),
-            IvSource::Generated(OutputSink::Output(place)) if place.len as usize == len => {
-                Ok((RecordIv::Random, place))
+            IvSource::Generated(OutputSink::Output(span)) if span.len as usize == len => {
+                Ok((RecordIv::Random, span))
             }
             IvSource::Generated(OutputSink::Output(_)) => Err(Status::BadLength.into()),
             IvSource::Generated(OutputSink::Slot(_)) | IvSource::Slot(_) => {
@@ -249,16 +264,16 @@ impl<'b> HeldRecord<'b> {
     /// Returns the call of the record, with the IV that was drawn for it.
     pub(crate) fn call(&self, drawn: &DrawnIvs) -> Result<(SecretCall, Vec<u8>), RecordFault> {
         let (operation, iv) = match self.kind {
-            RecordKind::Cbc(direction) => {
+            SecretTask::Cbc(direction) => {
                 let (iv, made) = self.make_iv(drawn)?;
                 (SecretOperation::Cbc { direction, iv }, made)
             }
-            RecordKind::Gcm(direction) => {
+            SecretTask::Gcm(direction) => {
                 let (iv, made) = self.make_iv(drawn)?;
                 let tag_len = if direction == Direction::Encrypt { TAG_LEN } else { self.tag.len() };
                 (SecretOperation::Gcm { direction, iv, aad: self.aad.to_vec(), tag_len }, made)
             }
-            RecordKind::Mac(alg) => (SecretOperation::Mac(alg), Vec::new()),
+            SecretTask::Mac(alg) => (SecretOperation::Mac(alg), Vec::new()),
         };
         // At full size from the start: memory that grows would leave copies of plaintexts behind.
         let mut input = Zeroizing::new(Vec::with_capacity(self.input.len() + self.tag.len()));
@@ -287,17 +302,17 @@ impl<'b> HeldRecord<'b> {
 }
 
 /// Returns what a task does, and the type of key that it needs. `None` if no device does it.
-fn kind_of(task: BatchTask) -> Option<(RecordKind, KeyType)> {
+fn kind_of(task: BatchTask) -> Option<(SecretTask, KeyType)> {
     let BatchTask::Do(shape) = task else { return None };
     match shape {
         Shape::Cipher { alg: alg @ (BlockCipher::Aes128 | BlockCipher::Aes256), mode, direction } => {
             let is_cbc = mode == CipherMode::Cbc;
-            KeyType::for_cipher(alg).filter(|_| is_cbc).map(|key_type| (RecordKind::Cbc(direction), key_type))
+            KeyType::for_cipher(alg).filter(|_| is_cbc).map(|key_type| (SecretTask::Cbc(direction), key_type))
         }
         Shape::Aead { alg: alg @ (AeadAlg::Aes128Gcm | AeadAlg::Aes256Gcm), direction } => {
-            KeyType::for_aead(alg).map(|key_type| (RecordKind::Gcm(direction), key_type))
+            KeyType::for_aead(alg).map(|key_type| (SecretTask::Gcm(direction), key_type))
         }
-        Shape::Mac { alg } => mac(alg).map(|_| (RecordKind::Mac(alg), KeyType::for_mac(alg))),
+        Shape::Mac { alg } => mac(alg).map(|_| (SecretTask::Mac(alg), KeyType::for_mac(alg))),
         _ => None,
     }
 }
@@ -306,7 +321,7 @@ fn kind_of(task: BatchTask) -> Option<(RecordKind, KeyType)> {
 pub(crate) fn write_batch(
     batch: &Batch<'_>,
     records: &[Result<HeldRecord<'_>, RecordFault>],
-    results: impl IntoIterator<Item = Result<RecordResult, RecordFault>>,
+    results: impl IntoIterator<Item = Result<HeldResult, RecordFault>>,
 ) -> HeldOutcomes {
     let mut held = HeldOutcomes { outcomes: Outcomes::default(), refusals: Vec::new() };
     held.outcomes.reset_mixed(batch.records.len, batch.records.output_len);
@@ -315,7 +330,7 @@ pub(crate) fn write_batch(
         let written = match (record, result) {
             (Err(fault), _) => Err(fault.clone()),
             (_, Err(fault)) => Err(fault),
-            (Ok(record), Ok(result)) => record.places.write(part.output, &result).map_err(Into::into),
+            (Ok(record), Ok(result)) => record.spans.write(part.output, &result).map_err(Into::into),
         };
         part.statuses[index] = match written {
             Ok(()) => Status::Done,
@@ -328,11 +343,11 @@ pub(crate) fn write_batch(
     held
 }
 
-impl ResultPlaces {
-    fn write(&self, output: &mut [u8], result: &RecordResult) -> Result<(), Status> {
-        let mut put = |place: Span, bytes: &[u8]| {
-            let bytes = bytes.get(..place.len as usize).ok_or(Status::EngineFailed)?;
-            place.slice_mut(output).ok_or(Status::Malformed)?.copy_from_slice(bytes);
+impl HeldSpans {
+    fn write(&self, output: &mut [u8], result: &HeldResult) -> Result<(), Status> {
+        let mut put = |span: Span, bytes: &[u8]| {
+            let bytes = bytes.get(..span.len as usize).ok_or(Status::EngineFailed)?;
+            span.slice_mut(output).ok_or(Status::Malformed)?.copy_from_slice(bytes);
             Ok(())
         };
         put(self.output, &result.output)?;
@@ -344,12 +359,12 @@ impl ResultPlaces {
     }
 
     /// Returns the results at these places of an output.
-    fn read(&self, output: &[u8]) -> Option<RecordResult> {
+    fn read(&self, output: &[u8]) -> Option<HeldResult> {
         let (body, tag) = (self.output.slice(output)?, self.tag.slice(output)?);
         let mut whole = Zeroizing::new(Vec::with_capacity(body.len() + tag.len()));
         whole.extend_from_slice(body);
         whole.extend_from_slice(tag);
-        Some(RecordResult { iv: self.iv.slice(output)?.to_vec(), output: whole })
+        Some(HeldResult { iv: self.iv.slice(output)?.to_vec(), output: whole })
     }
 }
 
@@ -357,7 +372,7 @@ impl ResultPlaces {
 pub(crate) fn read_outcomes(
     batch: &Batch<'_>,
     held: &HeldOutcomes,
-) -> Result<Vec<Result<RecordResult, RecordFault>>, JobError> {
+) -> Result<Vec<Result<HeldResult, RecordFault>>, JobError> {
     let records = read_batch(batch)?;
     let mut refusals = held.refusals.iter().peekable();
     let mut reason_of = |index: usize| {
@@ -366,7 +381,7 @@ pub(crate) fn read_outcomes(
     let results = records.iter().zip(held.outcomes.statuses()).enumerate();
     let results = results.map(|(index, (record, status))| match (record, *status) {
         (Ok(record), Status::Done) => {
-            record.places.read(held.outcomes.bytes()).ok_or_else(|| Status::EngineFailed.into())
+            record.spans.read(held.outcomes.bytes()).ok_or_else(|| Status::EngineFailed.into())
         }
         (_, status) => Err(RecordFault { status, error: reason_of(index) }),
     });

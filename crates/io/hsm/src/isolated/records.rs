@@ -7,7 +7,7 @@ use oarlock::{Fingerprint, JobError, Key, KeyKind, KeySource};
 use oarlock_keytable::{Batch, BatchBuilder, BatchEntry, EntryIv, EntryOutput};
 
 use super::{IsolatedHsm, device_error};
-use crate::record::{HeldRecord, RecordFault, RecordIv, RecordResult, read_outcomes};
+use crate::record::{HeldRecord, HeldResult, RecordFault, RecordIv, read_outcomes};
 use crate::{HsmError, Pkcs11Uri};
 
 impl IsolatedHsm {
@@ -31,7 +31,7 @@ impl IsolatedHsm {
     }
 
     /// Computes records and waits for them. The results are in the order of the records.
-    pub(crate) fn run_records(&self, records: &[&HeldRecord<'_>]) -> Vec<Result<RecordResult, RecordFault>> {
+    pub(crate) fn run_records(&self, records: &[&HeldRecord<'_>]) -> Vec<Result<HeldResult, RecordFault>> {
         let ran = self.try_records(records).map_err(|error| self.fault_of(error));
         let of_device = |mut fault: RecordFault| {
             fault.error =
@@ -47,7 +47,7 @@ impl IsolatedHsm {
     fn try_records(
         &self,
         records: &[&HeldRecord<'_>],
-    ) -> Result<Vec<Result<RecordResult, RecordFault>>, JobError> {
+    ) -> Result<Vec<Result<HeldResult, RecordFault>>, JobError> {
         let mut keys: Vec<Key> = Vec::new();
         let mut names: Vec<&Arc<str>> = Vec::new();
         let mut builder = BatchBuilder::new();

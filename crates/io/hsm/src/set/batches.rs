@@ -9,10 +9,10 @@ use oarlock_keytable::Batch;
 
 use super::SetDevices;
 use super::routing::{is_of_device, no_device_of};
-use crate::record::{HeldRecord, RecordFault, RecordResult, read_batch, write_batch};
+use crate::record::{HeldRecord, HeldResult, RecordFault, read_batch, write_batch};
 
 /// The records of a batch under one key that have no result yet, and the devices that have been asked for them.
-struct KeyRecords {
+struct RoutedRecords {
     key: Arc<str>,
     indices: Vec<usize>,
     asked: Vec<usize>,
@@ -21,7 +21,7 @@ struct KeyRecords {
 /// The records of a batch, and what they have become so far.
 struct RoutedBatch<'b> {
     records: Vec<Result<HeldRecord<'b>, RecordFault>>,
-    results: Vec<Result<RecordResult, RecordFault>>,
+    results: Vec<Result<HeldResult, RecordFault>>,
 }
 
 impl SetDevices {
@@ -31,7 +31,7 @@ impl SetDevices {
         let mut routed = RoutedBatch::new(batch)?;
         let mut pending = routed.by_key();
         while !pending.is_empty() {
-            let mut by_device: BTreeMap<usize, Vec<KeyRecords>> = BTreeMap::new();
+            let mut by_device: BTreeMap<usize, Vec<RoutedRecords>> = BTreeMap::new();
             for mut records in pending {
                 // Without a device the last fault stays.
                 let ranked = self.ranked(&records.key, &records.asked);
@@ -49,7 +49,12 @@ impl SetDevices {
     }
 
     /// Runs records at a device. Returns those with which it has failed.
-    fn run_at(&self, device: usize, keys: Vec<KeyRecords>, routed: &mut RoutedBatch<'_>) -> Vec<KeyRecords> {
+    fn run_at(
+        &self,
+        device: usize,
+        keys: Vec<RoutedRecords>,
+        routed: &mut RoutedBatch<'_>,
+    ) -> Vec<RoutedRecords> {
         let device = &self.devices[device];
         let mut indices = Vec::new();
         for records in &keys {
@@ -92,12 +97,12 @@ impl<'b> RoutedBatch<'b> {
     }
 
     /// Returns the records that can be computed, by their keys.
-    fn by_key(&self) -> Vec<KeyRecords> {
+    fn by_key(&self) -> Vec<RoutedRecords> {
         let (mut found, mut positions) = (Vec::new(), HashMap::new());
         for (index, record) in self.records.iter().enumerate() {
             let Ok(record) = record else { continue };
             let position = *positions.entry(Arc::clone(record.key)).or_insert_with_key(|key| {
-                found.push(KeyRecords { key: Arc::clone(key), indices: Vec::new(), asked: Vec::new() });
+                found.push(RoutedRecords { key: Arc::clone(key), indices: Vec::new(), asked: Vec::new() });
                 found.len() - 1
             });
             found[position].indices.push(index);
@@ -107,7 +112,7 @@ impl<'b> RoutedBatch<'b> {
 
     /// Takes the result of a device. One that refuses has no such key, and one that failed before may have it: then the
     /// failure is the answer.
-    fn take(&mut self, index: usize, result: Result<RecordResult, RecordFault>) {
+    fn take(&mut self, index: usize, result: Result<HeldResult, RecordFault>) {
         let is_refusal = matches!(error_of(&result), Some(JobError::HolderRefused { .. }));
         let has_failed = matches!(error_of(&self.results[index]), Some(JobError::HolderFailed { .. }));
         if !(is_refusal && has_failed) {
@@ -125,6 +130,6 @@ impl<'b> RoutedBatch<'b> {
     }
 }
 
-fn error_of(result: &Result<RecordResult, RecordFault>) -> Option<&JobError> {
+fn error_of(result: &Result<HeldResult, RecordFault>) -> Option<&JobError> {
     result.as_ref().err()?.error.as_deref()
 }

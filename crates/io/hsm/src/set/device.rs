@@ -11,7 +11,7 @@ use oarlock::engine_api::{Completion, Holder, OwnedJob, OwnedJobs};
 use serde::Serialize;
 
 use crate::isolated::IsolatedHsm;
-use crate::record::{HeldRecord, RecordFault, RecordResult};
+use crate::record::{HeldRecord, HeldResult, RecordFault, copied_at_once};
 use crate::report::HsmReport;
 use crate::settings::HSM_HOLDER;
 use crate::{Hsm, HsmError, HsmKey, HsmSettings, Pkcs11Uri};
@@ -142,11 +142,11 @@ impl SetDevice {
     }
 
     /// Computes records and waits for them. The results are in the order of the records.
-    pub(super) fn run_records(&self, records: &[&HeldRecord<'_>]) -> Vec<Result<RecordResult, RecordFault>> {
+    pub(super) fn run_records(&self, records: &[&HeldRecord<'_>]) -> Vec<Result<HeldResult, RecordFault>> {
         let mut results = Vec::with_capacity(records.len());
         while results.len() < records.len() {
-            let part = &records[results.len()..];
-            let part = &part[..part.len().min(self.records_at_once())];
+            let rest = &records[results.len()..];
+            let part = &rest[..copied_at_once(rest).min(self.records_at_once())];
             let (count, since) = (part.len() as u64, Instant::now());
             let ahead = self.waiting.fetch_add(count, Ordering::Relaxed);
             results.extend(match &self.runs {

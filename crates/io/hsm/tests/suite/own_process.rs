@@ -195,7 +195,10 @@ impl TestToken {
     /// Plants a fault of one token until it is removed.
     pub(crate) fn plant_in(&self, label: &str, fault: &str) {
         let (_, slot) = softhsm_slot(label);
-        fs::write(self.directory.join(fault), slot.id().to_string()).unwrap();
+        // Renamed: an empty file would be a fault of all tokens.
+        let new = self.directory.join(format!("{fault}.new"));
+        fs::write(&new, slot.id().to_string()).unwrap();
+        fs::rename(new, self.directory.join(fault)).unwrap();
     }
 
     /// Plants a fault of the next call.
