@@ -5,6 +5,7 @@ use std::io::{self, BufReader};
 use std::os::fd::AsFd;
 
 use oarlock_server::hsm_process;
+use oarlock_service_kit::signals::ignore_stops;
 use oarlock_terminal::{CommandError, FailureKind};
 use tokio::runtime::Builder;
 
@@ -28,5 +29,8 @@ pub(crate) fn run() -> Result<(), HsmProcessError> {
     oarlock_service_kit::keep_little_memory();
     harden(false);
     let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
-    Ok(runtime.block_on(hsm_process::run(BufReader::new(io::stdin()), output))?)
+    Ok(runtime.block_on(async {
+        ignore_stops()?;
+        hsm_process::run(BufReader::new(io::stdin()), output).await
+    })?)
 }

@@ -38,6 +38,19 @@ impl Hangups {
     }
 }
 
+/// Ignores the signals that stop services or make them reload, from this call on, for the process of a device: a service
+/// manager and a terminal send them to all processes of a service, which needs its devices until it has drained. It
+/// needs a tokio runtime.
+///
+/// # Errors
+/// A handler cannot be installed.
+pub fn ignore_stops() -> io::Result<()> {
+    use SignalKind as Kind;
+    // As above, the handlers stay.
+    let mut kinds = [Kind::terminate(), Kind::interrupt(), Kind::quit(), Kind::hangup()].into_iter();
+    kinds.try_for_each(|kind| signal(kind).map(drop))
+}
+
 /// Handles SIGTERM and SIGINT, which end the process, from this call on. The future is ready when one of them has
 /// arrived. It needs a tokio runtime.
 pub fn stop_signal() -> impl Future<Output = ()> {

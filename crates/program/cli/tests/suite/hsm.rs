@@ -6,7 +6,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
+use oarlock::SigningScheme;
+
 use crate::program::{code, command, oarlock, run_records_in, stderr, text};
+use crate::serve_load::{under_load, wait_for};
 use crate::served::{Served, with_metrics};
 
 pub(crate) const SOFTHSM: &str = "/usr/lib/softhsm/libsofthsm2.so";
@@ -376,6 +379,12 @@ fn the_process_of_a_device_ends_with_its_server() {
     text(&sign(&served, "key"));
     let children = children_of(&served.child);
     assert_eq!(children.len(), 1, "{children:?}");
+    // A service manager sends the signal to both, and the server drains.
+    for signal in ["-TERM", "-INT", "-HUP"] {
+        assert!(Command::new("kill").args([signal, &children[0]]).status().unwrap().success());
+    }
+    text(&sign(&served, "key"));
+    assert_eq!(children_of(&served.child), children);
     // Killed, it cannot tell the process, which learns it by the end of its input.
     served.signal("-KILL");
     let (status, _) = served.end();
@@ -522,4 +531,32 @@ fn serve_keys_of(name: &str, module: &Path) {
     let signed = signing.arg(path("zone")).arg("--out").arg(path("zone.signed")).output().unwrap();
     text(&signed);
     assert!(fs::read_to_string(path("zone.signed")).unwrap().contains("RRSIG"));
+}
+
+#[test]
+fn a_rolling_restart_under_load_loses_no_signature() {
+    let Some(tokens) = Tokens::with(&["mail"]) else { return };
+    tokens.import("p256", "key", &["mail"]);
+    let states = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+    let section = tokens.section("mail", SOFTHSM, "");
+    let mut servers = states
+        .each_ref()
+        .map(|state| Some(tokens.serve(state.path(), &section, "key = 'pkcs11:object=key'")));
+    let sockets: Vec<PathBuf> = servers.iter().flatten().map(Served::socket).collect();
+    let signed = under_load(&sockets, ("key", SigningScheme::ECDSA_P256_SHA256_DER), |signed| {
+        for (server, state) in servers.iter_mut().zip(&states) {
+            wait_for(signed, 200);
+            let former = server.take().unwrap();
+            former.signal("-TERM");
+            let (status, log) = former.end();
+            assert!(status.success() && !log.contains("deadline passed"), "{log}");
+            *server = Some(Served::start_with(state.path(), |command| tokens.set_environment(command)));
+        }
+        wait_for(signed, 200);
+    });
+    assert!(signed >= 600);
+    // The new processes have signed, too.
+    for served in servers.iter().flatten() {
+        text(&sign(served, "key"));
+    }
 }

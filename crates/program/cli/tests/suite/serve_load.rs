@@ -1,10 +1,11 @@
 //! `oarlock serve` under load, and several of them together.
 
 use std::fs;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use oarlock::{Accelerator, Input, Job, SigningScheme, VerifyingScheme};
+use oarlock::{Accelerator, Input, Job, SigningScheme};
 use oarlock_server::development::Development;
 use oarlock_wire::{Endpoint, RemoteConfig, RemoteHolder};
 use serde_json::Value;
@@ -27,12 +28,22 @@ fn twins(folders: &[TempDir; 2]) -> [Served; 2] {
     [Served::start(first.path()), Served::start(second.path())]
 }
 
-/// Clients that sign until they are stopped, and check and count every signature.
-fn under_load(servers: &[Served; 2], during: impl FnOnce(&AtomicU64)) -> u64 {
+fn sockets(servers: &[Served]) -> Vec<PathBuf> {
+    servers.iter().map(Served::socket).collect()
+}
+
+const ED25519: (&str, SigningScheme) = ("ed25519", SigningScheme::ED25519);
+
+/// Clients that sign with a key of the servers until they are stopped, and check and count every signature.
+pub(crate) fn under_load(
+    sockets: &[PathBuf],
+    (name, scheme): (&str, SigningScheme),
+    during: impl FnOnce(&AtomicU64),
+) -> u64 {
     let checker = Accelerator::builder().engines(["scalar"]).lazy().build().unwrap();
-    let endpoints = servers.iter().map(|served| Endpoint::unix(served.socket())).collect();
+    let endpoints = sockets.iter().map(Endpoint::unix).collect();
     let remote = RemoteHolder::new(RemoteConfig::new("servers", endpoints), checker.clone()).unwrap();
-    let key = remote.key("ed25519").unwrap();
+    let key = remote.key(name).unwrap();
     let client = Accelerator::builder().engines(["scalar"]).holder(Arc::new(remote)).lazy().build().unwrap();
     let (is_over, signed) = (AtomicBool::new(false), AtomicU64::new(0));
     std::thread::scope(|scope| {
@@ -45,13 +56,13 @@ fn under_load(servers: &[Served; 2], during: impl FnOnce(&AtomicU64)) -> u64 {
                     let messages: Vec<String> = (0..16).map(|at| format!("{thread} {round} {at}")).collect();
                     let jobs: Vec<Job<'_>> = messages
                         .iter()
-                        .map(|text| Job::sign(SigningScheme::ED25519, key, Input::Message(text.as_bytes())))
+                        .map(|text| Job::sign(scheme, key, Input::Message(text.as_bytes())))
                         .collect();
                     let signatures = client.run_all(&jobs);
                     for (text, signature) in messages.iter().zip(signatures.iter()) {
                         let signature = signature.unwrap();
                         let input = Input::Message(text.as_bytes());
-                        let check = Job::verify(VerifyingScheme::ED25519, key, input, signature);
+                        let check = Job::verify(scheme.verifying(), key, input, signature);
                         assert!(checker.run_all(&[check]).get(0).is_ok());
                     }
                     signed.fetch_add(16, Ordering::Relaxed);
@@ -64,7 +75,7 @@ fn under_load(servers: &[Served; 2], during: impl FnOnce(&AtomicU64)) -> u64 {
     signed.into_inner()
 }
 
-fn wait_for(signed: &AtomicU64, more: u64) {
+pub(crate) fn wait_for(signed: &AtomicU64, more: u64) {
     let goal = signed.load(Ordering::Relaxed) + more;
     while signed.load(Ordering::Relaxed) < goal {
         std::thread::yield_now();
@@ -75,7 +86,7 @@ fn wait_for(signed: &AtomicU64, more: u64) {
 fn killing_one_of_two_servers_under_load_loses_no_operation() {
     let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
     let servers = twins(&folders);
-    let signed = under_load(&servers, |signed| {
+    let signed = under_load(&sockets(&servers), ED25519, |signed| {
         wait_for(signed, 200);
         servers[0].signal("-KILL");
         wait_for(signed, 400);
@@ -87,7 +98,7 @@ fn killing_one_of_two_servers_under_load_loses_no_operation() {
 fn stopping_one_of_two_servers_under_load_loses_no_operation() {
     let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
     let servers = twins(&folders);
-    under_load(&servers, |signed| {
+    under_load(&sockets(&servers), ED25519, |signed| {
         wait_for(signed, 200);
         servers[1].signal("-TERM");
         wait_for(signed, 400);
