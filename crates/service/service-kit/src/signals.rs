@@ -38,8 +38,8 @@ impl Hangups {
     }
 }
 
-/// Ignores the signals that stop services or make them reload, from this call on, for the process of a device: a service
-/// manager and a terminal send them to all processes of a service, which needs its devices until it has drained. It
+/// Ignores the signals that stop services or make them reload, from this call on, for the process of a device: service
+/// managers and terminals send them to all processes of a service, which needs its devices until it has drained. It
 /// needs a tokio runtime.
 ///
 /// # Errors

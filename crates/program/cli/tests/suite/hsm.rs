@@ -14,32 +14,80 @@ use crate::served::{Served, with_metrics};
 
 pub(crate) const SOFTHSM: &str = "/usr/lib/softhsm/libsofthsm2.so";
 const PIN: &str = "4711-0815";
+const SO_PIN: &str = "12345678";
 
-/// Tokens of SoftHSM in a directory, and the module with faults.
+/// Tokens of a module in a directory, and the module with faults, which passes its calls to it.
 pub(crate) struct Tokens {
     directory: tempfile::TempDir,
+    module: PathBuf,
+}
+
+/// The modules other than SoftHSM: our own, and kryoptic if `OARLOCK_KRYOPTIC` or the system has it.
+fn other_modules() -> Vec<PathBuf> {
+    let program = std::env::current_exe().unwrap();
+    let built = program.ancestors().nth(2).unwrap().join("liboarlock_pkcs11.so");
+    let kryoptic = std::env::var_os("OARLOCK_KRYOPTIC").map(PathBuf::from).into_iter().chain([
+        "/usr/lib64/pkcs11/libkryoptic_pkcs11.so".into(),
+        "/usr/lib/x86_64-linux-gnu/pkcs11/libkryoptic_pkcs11.so".into(),
+    ]);
+    let modules =
+        [("our module", Some(built)), ("kryoptic", kryoptic.into_iter().find(|path| path.exists()))];
+    let found = modules.into_iter().filter_map(|(name, module)| {
+        let found = module.filter(|module| module.exists());
+        if found.is_none() {
+            println!("SKIPPED: no module of {name}");
+        }
+        found
+    });
+    found.collect()
 }
 
 impl Tokens {
-    /// Makes tokens. Returns `None` if SoftHSM or a compiler is missing.
+    /// Makes tokens of SoftHSM. Returns `None` if it or a compiler is missing.
     pub(crate) fn with(labels: &[&str]) -> Option<Self> {
         let has_util = Command::new("softhsm2-util").arg("--version").output().is_ok();
         if !Path::new(SOFTHSM).exists() || !has_util {
             println!("SKIPPED: SoftHSM is not installed ({SOFTHSM}, softhsm2-util)");
             return None;
         }
-        let tokens = Self { directory: tempfile::tempdir().unwrap() };
+        Self::of(SOFTHSM.into(), labels)
+    }
+
+    /// Makes tokens of each module that is here.
+    pub(crate) fn of_each_module(labels: &[&str]) -> Vec<Self> {
+        if Command::new("pkcs11-tool").arg("--help").output().is_err() {
+            println!("SKIPPED: pkcs11-tool is not installed, so there is SoftHSM alone");
+            return Self::with(labels).into_iter().collect();
+        }
+        let others = other_modules().into_iter().filter_map(|module| Self::of(module, labels));
+        Self::with(labels).into_iter().chain(others).collect()
+    }
+
+    fn of(module: PathBuf, labels: &[&str]) -> Option<Self> {
+        let tokens = Self { directory: tempfile::tempdir().unwrap(), module };
         fs::create_dir(tokens.path("tokens")).unwrap();
         let conf = format!(
             "directories.tokendir = {}\nobjectstore.backend = file\nlog.level = ERROR\n",
             tokens.path("tokens").display()
         );
         fs::write(tokens.path("softhsm2.conf"), conf).unwrap();
+        let slots = |slot: fn(&Path, usize) -> String| -> String {
+            labels.iter().enumerate().map(|(at, label)| slot(&tokens.path(label), at)).collect()
+        };
+        let store = slots(|path, _| {
+            format!("[[slot]]\nkind = \"store\"\npath = {:?}\n", path.with_extension("token"))
+        });
+        fs::write(tokens.path("oarlock.conf"), store).unwrap();
+        let sqlite = slots(|path, at| {
+            format!(
+                "[[slots]]\nslot = {at}\ndbtype = \"sqlite\"\ndbargs = {:?}\n",
+                path.with_extension("sql")
+            )
+        });
+        fs::write(tokens.path("kryoptic.conf"), sqlite).unwrap();
         fs::write(tokens.path("pin"), PIN).unwrap();
         fs::set_permissions(tokens.path("pin"), fs::Permissions::from_mode(0o600)).unwrap();
-        for label in labels {
-            tokens.util(&["--init-token", "--free", "--label", label, "--pin", PIN, "--so-pin", "12345678"]);
-        }
+        labels.iter().enumerate().for_each(|(slot, label)| tokens.init(slot, label));
         let source = concat!(env!("CARGO_MANIFEST_DIR"), "/../../io/hsm/tests/faulty/faulty.c");
         let compiled = Command::new("cc")
             .args(["-shared", "-fPIC", "-O1", "-o"])
@@ -54,20 +102,57 @@ impl Tokens {
         Some(tokens)
     }
 
+    fn init(&self, slot: usize, label: &str) {
+        if self.is_softhsm() {
+            return self.util(&[
+                "--init-token",
+                "--free",
+                "--label",
+                label,
+                "--pin",
+                PIN,
+                "--so-pin",
+                SO_PIN,
+            ]);
+        }
+        let slot = slot.to_string();
+        self.tool(&["--slot-index", &slot, "--init-token", "--label", label, "--so-pin", SO_PIN]);
+        let as_officer = ["--login", "--login-type", "so", "--so-pin", SO_PIN, "--init-pin", "--pin", PIN];
+        self.tool(&[&["--slot-index", &slot][..], &as_officer].concat());
+    }
+
+    fn is_softhsm(&self) -> bool {
+        self.module == Path::new(SOFTHSM)
+    }
+
+    /// Returns the path of the module itself.
+    pub(crate) fn module(&self) -> &str {
+        self.module.to_str().unwrap()
+    }
+
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.directory.path().join(name)
     }
 
     pub(crate) fn set_environment(&self, command: &mut Command) {
         command.env("SOFTHSM2_CONF", self.path("softhsm2.conf"));
-        command.env("FAULTY_MODULE", SOFTHSM).env("FAULTY_DIR", self.directory.path());
+        command.env("OARLOCK_PKCS11_CONF", self.path("oarlock.conf"));
+        command.env("KRYOPTIC_CONF", self.path("kryoptic.conf"));
+        command.env("FAULTY_MODULE", &self.module).env("FAULTY_DIR", self.directory.path());
     }
 
     fn util(&self, arguments: &[&str]) {
-        let mut util = Command::new("softhsm2-util");
-        self.set_environment(&mut util);
-        let done = util.args(arguments).output().unwrap();
-        assert!(done.status.success(), "{}", stderr(&done));
+        self.succeed(Command::new("softhsm2-util").args(arguments));
+    }
+
+    fn tool(&self, arguments: &[&str]) {
+        self.succeed(Command::new("pkcs11-tool").args(["--module", self.module()]).args(arguments));
+    }
+
+    fn succeed(&self, command: &mut Command) {
+        self.set_environment(command);
+        let done = command.output().unwrap();
+        assert!(done.status.success(), "{command:?}: {}", stderr(&done));
     }
 
     /// Makes a key and imports it into tokens.
@@ -76,8 +161,18 @@ impl Tokens {
         let file = file.to_str().unwrap();
         text(&oarlock(&["keys", "generate", kind, "--out", file]));
         let id: String = name.bytes().map(|byte| format!("{byte:02X}")).collect();
+        let public = self.path(&format!("{name}.pub.pem"));
+        fs::write(&public, text(&oarlock(&["keys", "show", file, "--pem"]))).unwrap();
         for label in labels {
-            self.util(&["--import", file, "--token", label, "--label", name, "--id", &id, "--pin", PIN]);
+            if self.is_softhsm() {
+                self.util(&["--import", file, "--token", label, "--label", name, "--id", &id, "--pin", PIN]);
+                continue;
+            }
+            for (file, class) in [(file, "privkey"), (public.to_str().unwrap(), "pubkey")] {
+                let object = ["--write-object", file, "--type", class, "--label", name, "--id", &id];
+                let login = ["--token-label", label, "--login", "--pin", PIN, "--usage-sign"];
+                self.tool(&[&login[..], &object].concat());
+            }
         }
     }
 
@@ -92,10 +187,11 @@ impl Tokens {
         program.output().unwrap()
     }
 
-    /// Returns the URI of a key in SoftHSM, with everything that a command needs.
+    /// Returns the URI of a key, with everything that a command needs.
     pub(crate) fn uri(&self, token: &str, name: &str) -> String {
         let pin = self.path("pin");
-        format!("pkcs11:token={token};object={name}?module-path={SOFTHSM}&pin-source={}", pin.display())
+        let module = self.module();
+        format!("pkcs11:token={token};object={name}?module-path={module}&pin-source={}", pin.display())
     }
 
     /// Returns a section for a token.
@@ -467,70 +563,24 @@ fn the_keys_of_a_token_are_listed_with_their_rates() {
     assert!(stderr(&pinless).contains("module-path: expected in the URI"), "{}", stderr(&pinless));
 }
 
-/// A module beside SoftHSM: our own, and kryoptic if `OARLOCK_KRYOPTIC` or the system has it.
 #[test]
-fn other_modules_serve_their_keys_to_a_server_and_to_a_zone() {
-    let deps = std::env::current_exe().unwrap();
-    let built = deps.ancestors().nth(2).unwrap().join("liboarlock_pkcs11.so");
-    let system = [std::env::var_os("OARLOCK_KRYOPTIC").map(PathBuf::from)].into_iter().flatten().chain([
-        "/usr/lib64/pkcs11/libkryoptic_pkcs11.so".into(),
-        "/usr/lib/x86_64-linux-gnu/pkcs11/libkryoptic_pkcs11.so".into(),
-    ]);
-    let modules = [("oarlock", Some(built)), ("kryoptic", system.into_iter().find(|path| path.exists()))];
-    for (name, module) in modules {
-        match module.filter(|module| module.exists()) {
-            None => println!("SKIPPED: no module of {name}"),
-            Some(module) => serve_keys_of(name, &module),
+fn each_module_serves_its_keys_to_a_server_and_to_a_zone() {
+    for tokens in Tokens::of_each_module(&["mail"]) {
+        tokens.import("rsa2048", "www", &["mail"]);
+        tokens.import("p256", "zone", &["mail"]);
+        let state = tempfile::tempdir().unwrap();
+        let keys = "www = 'pkcs11:object=www'\nzone-key = 'pkcs11:token=mail;object=zone'";
+        let served = tokens.serve(state.path(), &tokens.section("mail", tokens.module(), ""), keys);
+        for key in ["www", "zone-key"] {
+            text(&sign(&served, key));
         }
+        let (zone, signed) = (tokens.path("zone"), tokens.path("zone.signed"));
+        fs::write(&zone, "$TTL 60\n@ SOA ns root 1 60 60 60 60\n@ NS ns\nns A 192.0.2.1\n").unwrap();
+        let (uri, zone, out) = (tokens.uri("mail", "zone"), zone.to_str().unwrap(), signed.to_str().unwrap());
+        let arguments = ["dnssec", "sign", "--origin", "example.test.", "--csk", &uri, zone, "--out", out];
+        text(&tokens.run(&arguments));
+        assert!(fs::read_to_string(&signed).unwrap().contains("RRSIG"));
     }
-}
-
-fn serve_keys_of(name: &str, module: &Path) {
-    if Command::new("pkcs11-tool").arg("--help").output().is_err() {
-        return println!("SKIPPED: pkcs11-tool is not installed");
-    }
-    let directory = tempfile::tempdir().unwrap();
-    let path = |name: &str| directory.path().join(name);
-    let slot = format!("[[slot]]\nkind = \"store\"\npath = {:?}\n", path("token"));
-    fs::write(path("oarlock.conf"), slot).unwrap();
-    let slot = format!("[[slots]]\nslot = 42\ndbtype = \"sqlite\"\ndbargs = {:?}\n", path("kryoptic.sql"));
-    fs::write(path("kryoptic.conf"), slot).unwrap();
-    fs::write(path("pin"), PIN).unwrap();
-    fs::set_permissions(path("pin"), fs::Permissions::from_mode(0o600)).unwrap();
-    let set_environment = |command: &mut Command| {
-        command.env("OARLOCK_PKCS11_CONF", path("oarlock.conf")).env("KRYOPTIC_CONF", path("kryoptic.conf"));
-    };
-    let tool = |arguments: &[&str]| {
-        let mut tool = Command::new("pkcs11-tool");
-        set_environment(&mut tool);
-        let done = tool.arg("--module").arg(module).args(arguments).output().unwrap();
-        assert!(done.status.success(), "{name}: {arguments:?}: {}", stderr(&done));
-    };
-    tool(&["--init-token", "--label", "other", "--so-pin", "12345678"]);
-    tool(&["--login", "--login-type", "so", "--so-pin", "12345678", "--init-pin", "--pin", PIN]);
-    let generate = |kind: &str, label: &str, id: &str| {
-        tool(&["--login", "--pin", PIN, "--keypairgen", "--key-type", kind, "--label", label, "--id", id]);
-    };
-    generate("rsa:2048", "www", "01");
-    generate("EC:prime256v1", "zone", "02");
-    let state = tempfile::tempdir().unwrap();
-    let pin = path("pin");
-    let section = format!(
-        "[[hsm]]\nmodule = {module:?}\ntoken = \"other\"\npin_file = {pin:?}\n\n\
-         [keys.hsm]\nwww = 'pkcs11:object=www'\nzone-key = 'pkcs11:id=%02'\n"
-    );
-    let served = with_metrics(state.path(), &section, set_environment);
-    for key in ["www", "zone-key"] {
-        text(&sign(&served, key));
-    }
-    let query = format!("module-path={}&pin-source={}", module.display(), pin.display());
-    let uri = format!("pkcs11:token=other;object=zone?{query}");
-    fs::write(path("zone"), "$TTL 60\n@ SOA ns. root. 1 60 60 60 60\n@ NS ns.\n").unwrap();
-    let mut signing = command(&["dnssec", "sign", "--origin", "example.test.", "--csk", &uri]);
-    set_environment(&mut signing);
-    let signed = signing.arg(path("zone")).arg("--out").arg(path("zone.signed")).output().unwrap();
-    text(&signed);
-    assert!(fs::read_to_string(path("zone.signed")).unwrap().contains("RRSIG"));
 }
 
 #[test]
