@@ -58,6 +58,9 @@ struct KeySpeed {
 const PER_SESSION: usize = 2;
 
 pub(super) fn run(global: &GlobalOptions, uri: &str, measure: Option<Duration>) -> Result<(), KeysError> {
+    if !uri.starts_with("pkcs11:") {
+        return Err(KeysError::Usage("expected a URI, pkcs11:...; a key directory is named by --directory"));
+    }
     let settings = HsmSettings::from_uri(&uri.parse().map_err(KeysError::Uri)?).map_err(HsmError::from)?;
     let hsm = Hsm::open("hsm", settings.clone(), global.builder().lazy().build()?)?;
     let keys = hsm.keys()?;

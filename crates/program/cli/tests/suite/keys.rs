@@ -681,7 +681,7 @@ fn wrong_arguments_exit_with_2() {
         ("keys generate des --passphrase-file secret", "use --records"),
         ("keys import", "<FILE>"),
         ("keys show", "<FILE|NAME>"),
-        ("keys list x", "unexpected argument"),
+        ("keys list x", "a key directory is named by --directory"),
     ];
     for (words, expected) in cases {
         let said = folder.fails(2, words);
