@@ -25,7 +25,7 @@ pub(crate) struct Tokens {
 /// The modules other than SoftHSM: our own, and kryoptic if `OARLOCK_KRYOPTIC` or the system has it.
 fn other_modules() -> Vec<PathBuf> {
     let program = std::env::current_exe().unwrap();
-    let built = program.ancestors().nth(2).unwrap().join("liboarlock_pkcs11.so");
+    let built = program.parent().unwrap().join("liboarlock_pkcs11.so");
     let kryoptic = std::env::var_os("OARLOCK_KRYOPTIC").map(PathBuf::from).into_iter().chain([
         "/usr/lib64/pkcs11/libkryoptic_pkcs11.so".into(),
         "/usr/lib/x86_64-linux-gnu/pkcs11/libkryoptic_pkcs11.so".into(),
