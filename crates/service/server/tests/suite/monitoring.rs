@@ -36,8 +36,13 @@ fn expressions(board: &Value) -> Vec<&str> {
 }
 
 async fn declared_metrics() -> BTreeSet<String> {
-    let server =
-        TestServer::with(|config, _| config.listen.metrics = Some("127.0.0.1:0".parse().unwrap())).await;
+    // No module is there, and the metrics of the device are.
+    let device = "module = '/nonexistent/module.so'\ntoken = 'none'\nisolate = false";
+    let server = TestServer::with(|config, _| {
+        config.listen.metrics = Some("127.0.0.1:0".parse().unwrap());
+        config.devices = vec![toml::from_str(device).unwrap()];
+    })
+    .await;
     let mut stream = TcpStream::connect(server.addresses.metrics.unwrap()).await.unwrap();
     stream.write_all(b"GET /metrics HTTP/1.1\r\nhost: test\r\n\r\n").await.unwrap();
     let mut page = String::new();
