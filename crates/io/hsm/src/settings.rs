@@ -196,11 +196,13 @@ impl HsmSettings {
             && uri.module_path.as_ref().is_none_or(|path| Path::new(path) == self.module)
     }
 
-    /// Makes the names of files relative to a directory.
+    /// Makes the names of files relative to a directory, and absolute.
     pub fn resolve_paths(&mut self, base: &Path) {
-        self.module = base.join(&self.module);
-        for path in [&mut self.pin_file, &mut self.program].into_iter().flatten() {
-            *path = base.join(&*path);
+        let files = [&mut self.pin_file, &mut self.program].into_iter().flatten();
+        for path in files.chain([&mut self.module]) {
+            let joined = base.join(&*path);
+            // Without a current directory it stays as it is, and `check` refuses it.
+            *path = std::path::absolute(&joined).unwrap_or(joined);
         }
     }
 
@@ -260,6 +262,11 @@ mod tests {
         settings.resolve_paths(Path::new("/etc/oarlock"));
         settings.check().unwrap();
         assert_eq!(settings.module, Path::new("/etc/oarlock/m.so"));
+        // The settings were named by a path without a directory.
+        let mut bare: HsmSettings = toml::from_str("module = 'm.so'\nslot = 1").unwrap();
+        bare.resolve_paths(Path::new(""));
+        bare.check().unwrap();
+        assert_eq!(bare.module, std::env::current_dir().unwrap().join("m.so"));
         assert_eq!(settings.pin_file.as_deref(), Some(Path::new("/etc/oarlock/pin")));
     }
 
