@@ -439,7 +439,7 @@ fn a_token_that_is_missing_at_the_start_is_used_once_it_is_there() {
     let mut log = served.log();
     let missing = sign(&served, "key");
     assert_eq!(code(&missing), 3, "{}", stderr(&missing));
-    assert!(stderr(&missing).contains("its device is not available"), "{}", stderr(&missing));
+    assert!(stderr(&missing).contains("\"key\" is not available"), "{}", stderr(&missing));
     text(&sign(&served, "p256"));
     fs::remove_file(tokens.path("removed")).unwrap();
     log.wait_for("connected to the device");

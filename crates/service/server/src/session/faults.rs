@@ -50,7 +50,7 @@ pub(super) fn no_key(name: &str) -> Fault {
 
 /// Returns the refusal for a key whose device is not available.
 pub(super) fn missing_key(name: &str, reason: &str) -> Fault {
-    let message = format!("key {name:?}: its device is not available: {reason}");
+    let message = format!("key {name:?} is not available: {reason}");
     Fault { retry_after_ms: 1000, ..refusal(Code::Unavailable, &message, Blame::Machine) }
 }
 
