@@ -13,7 +13,10 @@ impl DevicePool {
     pub(super) fn supervise(self: Arc<Self>) {
         let mut failed = FailedReplies::default();
         let mut state = self.lock();
-        self.start_connector(&mut state, &mut failed);
+        // A device that was closed before this thread began must not enter the module: its process may be ending.
+        if !self.is_closed() {
+            self.start_connector(&mut state, &mut failed);
+        }
         while !self.is_closed() {
             let now = Instant::now();
             self.abandon_overdue(&mut state, now, &mut failed);
