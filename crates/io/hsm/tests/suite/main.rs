@@ -5,6 +5,7 @@ mod faults;
 mod keys;
 mod operations;
 mod own_process;
+mod post_quantum;
 mod records;
 mod set;
 mod startup;

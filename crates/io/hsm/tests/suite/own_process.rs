@@ -109,6 +109,7 @@ fn run<T: FnOnce(&TestToken)>(
         .env(DIRECTORY_VARIABLE, path)
         .env("SOFTHSM2_CONF", &conf)
         .env("FAULTY_MODULE", SOFTHSM)
+        .env("KRYOPTIC_CONF", path.join("kryoptic.conf"))
         .env("FAULTY_DIR", path)
         .output()
         .unwrap();
