@@ -78,10 +78,7 @@ impl Hsm {
         let (answer, answers) = mpsc::channel();
         // An error means that nobody waits any more.
         self.look_up(uri, self.0.pool.name(), move |found| drop(answer.send(found)));
-        match answers.recv().unwrap_or(Err(HsmError::Closed))? {
-            HsmKey::Private(key) => Ok(key),
-            HsmKey::Secret { .. } => Err(HsmError::KeyName { found: uri.to_string() }),
-        }
+        answers.recv().unwrap_or(Err(HsmError::Closed))?.into_private(uri)
     }
 
     /// Returns the private keys of the token. Blocks until the token has answered.

@@ -7,8 +7,8 @@ use oarlock::keys::{export, held};
 use oarlock_keytable::KeyType;
 use serde::{Deserialize, Serialize};
 
-use crate::HsmError;
 use crate::settings::HSM_HOLDER;
+use crate::{HsmError, Pkcs11Uri};
 
 /// A key that a device has described.
 #[derive(Clone, Debug)]
@@ -35,6 +35,17 @@ pub enum HsmKeyDescription {
 }
 
 impl HsmKey {
+    /// Returns the private key.
+    ///
+    /// # Errors
+    /// [`HsmError::KeyName`] if `uri` has named a secret one.
+    pub fn into_private(self, uri: &Pkcs11Uri) -> Result<Key, HsmError> {
+        match self {
+            Self::Private(key) => Ok(key),
+            Self::Secret { .. } => Err(HsmError::KeyName { found: uri.to_string() }),
+        }
+    }
+
     /// Returns true if both are the same key, as far as descriptions tell: those of secret keys have names and types
     /// alone.
     #[must_use]

@@ -144,7 +144,7 @@ fn decrypt(session: &mut HsmSession, job: &OwnedJob) -> Result<Vec<u8>, CallFaul
         return Err(JobError::Rejected.into());
     }
     let modulus = job.key.rsa_public().map_or(&[][..], |public| &public.n);
-    // Both are big-endian and equally long. A token would reduce it or fail, and that is no fault of the token.
+    // Compared as big-endian numbers of one length. Tokens reduce a larger number or fail, which is the caller's fault.
     if ciphertext >= modulus {
         return Err(JobError::OutOfRange { what: "ciphertext" }.into());
     }

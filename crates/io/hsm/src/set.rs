@@ -23,9 +23,9 @@ use crate::{HsmError, HsmKey, HsmSettings, Pkcs11Uri, UriClass};
 /// The devices of a service as the holder [`HSM_HOLDER`]. Cheap to clone.
 ///
 /// A key may be in several devices: those whose token its URI names. A job goes to the device that will finish it
-/// first, by what waits there and by the time that its jobs have taken; devices alike take turns (section 4 of the
-/// cryptoserver paper, E2). A device that fails gives its jobs to the others. So does one that has no such key, or
-/// another key of this name: the public half decides.
+/// first, by what waits there and by the time that its jobs have taken; devices alike take turns. A device that fails
+/// gives its jobs to the others. So does one that has no such key, or another key of this name: the public half
+/// decides.
 #[derive(Clone)]
 pub struct HsmSet(Arc<SetOwner>);
 
@@ -71,10 +71,7 @@ impl HsmSet {
         let (answer, answers) = mpsc::channel();
         // An error means that nobody waits any more.
         self.look_up(uri, move |found| drop(answer.send(found)));
-        match answers.recv().unwrap_or(Err(HsmError::Closed))? {
-            HsmKey::Private(key) => Ok(key),
-            HsmKey::Secret { .. } => Err(HsmError::KeyName { found: uri.to_string() }),
-        }
+        answers.recv().unwrap_or(Err(HsmError::Closed))?.into_private(uri)
     }
 
     /// Returns a key without waiting: as [`key`](Self::key), or a secret key, if the URI says so. `answer` gets the
@@ -131,9 +128,7 @@ impl SetDevices {
         let ranks = candidates.map(|index| (self.devices[index].rank(reference, usual), index));
         oarlock_wire::order_by_time(ranks.collect(), self.turn.fetch_add(1, Ordering::Relaxed))
     }
-}
 
-impl SetDevices {
     fn next(self: &Arc<Self>, reference: &str, asked: &[usize]) -> Option<usize> {
         self.ranked(reference, asked).first().copied()
     }

@@ -80,6 +80,7 @@ impl CommandError for ServeError {
             Self::Server(
                 CryptoserverError::SocketFile(_) | CryptoserverError::Stopped | CryptoserverError::Listen(_),
             ) => FailureKind::Machine,
+            Self::Server(CryptoserverError::Devices(error)) if error.is_machines() => FailureKind::Machine,
             Self::Server(_) => FailureKind::Usage,
             Self::Development(_) | Self::Runtime(_) | Self::Passed(_) => FailureKind::Machine,
             Self::Stdout(error) => FailureKind::of_stdout(error),

@@ -4,9 +4,8 @@ use std::io;
 use std::path::PathBuf;
 
 use oarlock::BuildError;
-use oarlock_hsm::HsmError;
 use oarlock_network::SocketFileError;
-use oarlock_service_kit::ListenError;
+use oarlock_service_kit::{KeyHolderError, ListenError};
 
 use crate::config::ConfigError;
 use crate::keyring::ResidentKeysError;
@@ -22,9 +21,9 @@ pub enum CryptoserverError {
     /// The engines cannot be built.
     #[error("[engines] {0}")]
     Build(#[from] BuildError),
-    /// A device cannot be used.
-    #[error("[[hsm]] {0}")]
-    Device(#[from] HsmError),
+    /// The devices cannot be opened.
+    #[error(transparent)]
+    Devices(#[from] KeyHolderError),
     /// The resident keys cannot be read.
     #[error(transparent)]
     Keys(#[from] ResidentKeysError),

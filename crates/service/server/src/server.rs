@@ -10,7 +10,7 @@ use oarlock::{Accelerator, AcceleratorBuilder};
 use oarlock_hsm::HsmSet;
 use oarlock_key_files::SecretReader;
 use oarlock_network::{PassedSockets, SocketFile};
-use oarlock_service_kit::{Current, ListenError, ServiceClock, bind_tcp, metrics};
+use oarlock_service_kit::{Current, KeyHolders, ListenError, ServiceClock, bind_tcp, metrics};
 use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -127,7 +127,8 @@ impl BoundServer {
         let tls_files = tls.cloned().map(TlsFiles::new);
         let tls = tls.map(|tls| TlsState::read(tls, &clock, SecretReader::ThisProcess)).transpose()?;
         let tls = tls.map(Current::new);
-        let devices = open_devices(&config)?;
+        let checkers = config.engines.settings().builder(Accelerator::builder());
+        let KeyHolders { devices, .. } = KeyHolders::open(None, &config.devices, &checkers)?;
         let (sources, keyring, first) = KeySources::open(&config, devices.clone(), CounterUse::Create)?;
         log_key_changes(&first);
         let audit = AuditLog::open(config.audit.as_ref()).map_err(|error| {
@@ -248,16 +249,6 @@ impl BoundServer {
         info!("stopped");
         Ok(())
     }
-}
-
-/// Opens the devices of a configuration.
-fn open_devices(config: &CryptoserverConfig) -> Result<Option<HsmSet>, CryptoserverError> {
-    if config.devices.is_empty() {
-        return Ok(None);
-    }
-    // It verifies signatures, and knows no device.
-    let checker = config.engines.settings().builder(Accelerator::builder()).lazy().build()?;
-    Ok(Some(HsmSet::open(config.devices.clone(), &checker)?))
 }
 
 /// Returns the builder of the engines with the settings of a configuration.

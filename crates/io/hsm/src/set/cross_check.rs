@@ -1,4 +1,5 @@
-//! Results that are computed twice, and devices that give wrong ones. Section 4 of the cryptoserver paper, E6.
+//! Results that are computed twice, and devices that give wrong ones. The cryptoserver paper has clients verify the
+//! results of one server with those of another; here a service does so with devices.
 //!
 //! A signature is verified, and a decryption by raw RSA is encrypted again. The result of an agreement or of a
 //! decapsulation proves nothing by itself: a share of them is computed once more, by the same key in this process or in

@@ -14,7 +14,7 @@ use oarlock::{
 };
 use oarlock_hsm::{Hsm, HsmState};
 
-use crate::own_process::{P256, P384, TestToken, generate, key, with_faults, with_token};
+use crate::own_process::{P256, P384, TestToken, key, with_faults, with_token};
 
 fn accelerator(hsm: &Hsm) -> Accelerator {
     Accelerator::builder().lazy().threads(1).holder(Arc::new(hsm.clone())).build().unwrap()
@@ -23,6 +23,13 @@ fn accelerator(hsm: &Hsm) -> Accelerator {
 fn generate_rsa(token: &TestToken) {
     let bits = [Attribute::ModulusBits(2048.into()), Attribute::PublicExponent(vec![1, 0, 1])];
     token.generate("rsa", &Mechanism::RsaPkcsKeyPairGen, &bits);
+}
+
+/// Makes the keys `p256` and `p384`.
+fn generate_curves(token: &TestToken) {
+    for (label, params) in [("p256", P256), ("p384", P384)] {
+        token.generate(label, &Mechanism::EccKeyPairGen, &[Attribute::EcParams(params.to_vec())]);
+    }
 }
 
 fn run(accelerator: &Accelerator, job: Job<'_>) -> Result<Vec<u8>, JobError> {
@@ -128,11 +135,7 @@ fn encrypt(accelerator: &Accelerator, key: &Key, encoded: &[u8]) -> Vec<u8> {
 #[test]
 fn ecdsa_signs_on_both_curves_in_both_encodings() {
     with_token(|token| {
-        let session = token.user_session();
-        for (label, params) in [("p256", P256), ("p384", P384)] {
-            let params = [Attribute::EcParams(params.to_vec())];
-            generate(&session, (label, label.as_bytes()), &Mechanism::EccKeyPairGen, &params, &[]);
-        }
+        generate_curves(token);
         let hsm = token.hsm();
         let accelerator = accelerator(&hsm);
         for (curve, label, width) in [(Curve::P256, "p256", 32), (Curve::P384, "p384", 48)] {
@@ -164,11 +167,7 @@ fn ecdsa_signs_on_both_curves_in_both_encodings() {
 #[test]
 fn ecdh_agrees_with_local_keys_and_refuses_points_off_the_curve() {
     with_token(|token| {
-        let session = token.user_session();
-        for (label, params) in [("p256", P256), ("p384", P384)] {
-            let params = [Attribute::EcParams(params.to_vec())];
-            generate(&session, (label, label.as_bytes()), &Mechanism::EccKeyPairGen, &params, &[]);
-        }
+        generate_curves(token);
         let hsm = token.hsm();
         let accelerator = accelerator(&hsm);
         for (curve, label) in [(Curve::P256, "p256"), (Curve::P384, "p384")] {
