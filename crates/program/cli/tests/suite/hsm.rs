@@ -189,9 +189,8 @@ impl Tokens {
 
     /// Returns the URI of a key, with everything that a command needs.
     pub(crate) fn uri(&self, token: &str, name: &str) -> String {
-        let pin = self.path("pin");
-        let module = self.module();
-        format!("pkcs11:token={token};object={name}?module-path={module}&pin-source={}", pin.display())
+        let (module, pin) = (percent_encoded(&self.module), percent_encoded(&self.path("pin")));
+        format!("pkcs11:token={token};object={name}?module-path={module}&pin-source={pin}")
     }
 
     /// Returns a section for a token.
@@ -209,6 +208,16 @@ impl Tokens {
         let more = format!("{sections}\n[keys.hsm]\n{keys}\n");
         with_metrics(state, &more, |command| self.set_environment(command))
     }
+}
+
+/// Returns a path as a URI may hold it. RFC 7512 2.3.
+fn percent_encoded(path: &Path) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._".contains(&byte);
+    let encoded = |byte: &u8| match is_plain(*byte) {
+        true => char::from(*byte).to_string(),
+        false => format!("%{byte:02X}"),
+    };
+    path.as_os_str().as_encoded_bytes().iter().map(encoded).collect()
 }
 
 fn sign(served: &Served, key: &str) -> Output {
