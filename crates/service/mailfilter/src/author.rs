@@ -1,4 +1,4 @@
-//! The author of a message: the first address of its `From`. RFC 5322 3.4.
+//! Addresses of a message: the author, the first address of its `From`, and others. RFC 5322 3.4.
 
 use oarlock_dkim::host_form;
 
@@ -13,10 +13,14 @@ pub(crate) struct AuthorAddress {
 impl AuthorAddress {
     /// Returns the first address of a `From` field's value, or None if it has no domain.
     pub(crate) fn parse(value: &[u8]) -> Option<Self> {
-        let text = String::from_utf8_lossy(value);
-        let (local, domain) = split(&first_address(&text)?)?;
-        let domain = host_form(&domain)?.into_owned();
-        Some(Self { at: local.len(), address: format!("{local}@{domain}") })
+        Self::from_text(&FirstAddress::find(&String::from_utf8_lossy(value))?.text)
+    }
+
+    /// Returns the address of a field's value that is one mailbox. Returns None for a list and for a group, of which
+    /// readers may show another address than the first. RFC 5322 3.6.2.
+    pub(crate) fn parse_only(value: &[u8]) -> Option<Self> {
+        let first = FirstAddress::find(&String::from_utf8_lossy(value))?;
+        first.is_only.then(|| Self::from_text(&first.text)).flatten()
     }
 
     /// Returns the address of MAIL FROM as a client wrote it. Returns None for the null sender and for an address
@@ -24,7 +28,11 @@ impl AuthorAddress {
     pub(crate) fn parse_envelope(address: &[u8]) -> Option<Self> {
         let text = std::str::from_utf8(address).ok()?.trim();
         let bare = text.strip_prefix('<').map_or(Some(text), |rest| rest.strip_suffix('>'))?;
-        let (local, domain) = split(bare)?;
+        Self::from_text(bare)
+    }
+
+    fn from_text(address: &str) -> Option<Self> {
+        let (local, domain) = split(address)?;
         let domain = host_form(&domain)?.into_owned();
         Some(Self { at: local.len(), address: format!("{local}@{domain}") })
     }
@@ -34,32 +42,78 @@ impl AuthorAddress {
     }
 }
 
-/// Returns the text in angle brackets, or the bare address, without comments and white space.
-fn first_address(text: &str) -> Option<String> {
-    let mut found = String::new();
-    let mut chars = text.chars();
-    let (mut depth, mut is_in_brackets) = (0_usize, false);
-    while let Some(char) = chars.next() {
-        match char {
-            '\\' if depth > 0 => drop(chars.next()),
-            '(' => depth += 1,
-            ')' if depth > 0 => depth -= 1,
-            _ if depth > 0 => {}
-            '"' => quoted(&mut chars, &mut found),
-            '<' => {
-                found.clear();
-                is_in_brackets = true;
+/// The first address of a value: the text in angle brackets or the bare address, without comments and white space.
+struct FirstAddress {
+    text: String,
+    /// True if the value is this mailbox and nothing else.
+    is_only: bool,
+}
+
+impl FirstAddress {
+    fn find(value: &str) -> Option<Self> {
+        let mut text = String::new();
+        let mut chars = value.chars();
+        let (mut is_in_brackets, mut is_only, mut has_at) = (false, true, false);
+        while let Some(char) = chars.next() {
+            match char {
+                '(' => skip_comment(&mut chars),
+                '"' => quoted(&mut chars, &mut text),
+                '<' => {
+                    text.clear();
+                    (is_in_brackets, has_at) = (true, false);
+                }
+                '>' if is_in_brackets => {
+                    return Some(Self { text, is_only: is_only && is_blank(&mut chars) });
+                }
+                ',' | ';' if !is_in_brackets && text.contains('@') => {
+                    return Some(Self { text, is_only: false });
+                }
+                // This was the name of a group, an empty member of a list, or an obsolete route.
+                ':' | ',' | ';' => {
+                    text.clear();
+                    has_at = false;
+                    is_only &= is_in_brackets;
+                }
+                // Two addresses without a comma between them.
+                '@' if has_at => {
+                    text.push(char);
+                    is_only = false;
+                }
+                _ if char.is_whitespace() => {}
+                _ => {
+                    text.push(char);
+                    has_at |= char == '@';
+                }
             }
-            '>' if is_in_brackets => return Some(found),
-            // This was the name of a group or an obsolete route.
-            ':' => found.clear(),
-            ',' | ';' if !is_in_brackets && found.contains('@') => return Some(found),
-            ',' | ';' => found.clear(),
-            _ if char.is_whitespace() => {}
-            _ => found.push(char),
+        }
+        (!is_in_brackets && !text.is_empty()).then_some(Self { text, is_only })
+    }
+}
+
+/// Skips a comment to its end. Comments can be nested.
+fn skip_comment(chars: &mut std::str::Chars<'_>) {
+    let mut depth = 1_usize;
+    while depth > 0 {
+        match chars.next() {
+            Some('\\') => drop(chars.next()),
+            Some('(') => depth += 1,
+            Some(')') => depth -= 1,
+            Some(_) => {}
+            None => return,
         }
     }
-    (!is_in_brackets && !found.is_empty()).then_some(found)
+}
+
+/// Returns true if only comments and white space are left.
+fn is_blank(chars: &mut std::str::Chars<'_>) -> bool {
+    while let Some(char) = chars.next() {
+        match char {
+            '(' => skip_comment(chars),
+            _ if char.is_whitespace() => {}
+            _ => return false,
+        }
+    }
+    true
 }
 
 /// Copies a quoted string with its quotes. Its characters have no special meaning.
@@ -110,6 +164,33 @@ mod tests {
         assert_eq!(address("<j@b\u{fc}cher.example>").as_deref(), Some("j@xn--bcher-kva.example"));
         assert_eq!(address("\"a@b\"@example.com").as_deref(), Some("a@b@example.com"));
         assert_eq!(AuthorAddress::parse(b"\"a@b\"@example.com").unwrap().domain(), "example.com");
+    }
+
+    #[test]
+    fn one_mailbox_is_told_from_lists_and_groups() {
+        let only = |value: &str| AuthorAddress::parse_only(value.as_bytes()).map(|found| found.address);
+        for value in [
+            " joe@example.com",
+            "\"Doe, Joe: <x@evil.example>\" <joe@example.com> (home, \\) sweet) ",
+            "<@relay.example,@b.example:joe@example.com>",
+        ] {
+            assert_eq!(only(value).as_deref(), Some("joe@example.com"), "{value}");
+        }
+        for value in [
+            "joe@example.com, jane@example.net",
+            "Joe <joe@example.com>, <jane@example.net>",
+            "Joe <joe@example.com> jane@example.net",
+            "joe@example.com jane@example.net",
+            "joe@example.com@example.net",
+            ", joe@example.com",
+            "Team: joe@example.com;",
+            "Team: Joe <joe@example.com>;",
+            "undisclosed:;",
+            "joe",
+            "",
+        ] {
+            assert_eq!(only(value), None, "{value}");
+        }
     }
 
     #[test]

@@ -127,6 +127,18 @@ pub enum RequiredFrom {
     MailFrom,
 }
 
+/// The source of the address that selects the lines of the signing table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AddressSource {
+    /// The field `From`.
+    From,
+    /// The field `Sender`, in which lists and forwarders name themselves.
+    Sender,
+    /// The envelope sender.
+    MailFrom,
+}
+
 /// The sockets.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -152,6 +164,8 @@ pub struct SigningSettings {
     pub table: Option<PathBuf>,
     /// The interval in seconds at which the table is checked for changes. 0 turns the check off.
     pub reload_seconds: u64,
+    /// The sources of the address that selects the lines of the table. The first that may sign counts.
+    pub domain_from: Vec<AddressSource>,
     /// The rule for the `From` of authenticated clients.
     pub require_from: RequiredFrom,
     /// The value of `c=`.
@@ -282,6 +296,7 @@ impl Default for SigningSettings {
         Self {
             table: None,
             reload_seconds: 5,
+            domain_from: vec![AddressSource::From],
             require_from: RequiredFrom::default(),
             canonicalization: "relaxed/relaxed".to_owned(),
             signed_headers: None,
@@ -405,6 +420,15 @@ impl FilterConfig {
         expect("[dns] timeout_ms", "1 or more", self.dns.timeout_ms > 0, 0)?;
         let bits = verifying.min_rsa_bits;
         expect("[verifying] min_rsa_bits", "1024 to 4096", (1024..=4096).contains(&bits), bits)?;
+        let sources = &self.signing.domain_from;
+        let is_set = (1..=sources.len()).all(|end| !sources[..end - 1].contains(&sources[end - 1]));
+        let expected = "one or more of \"from\", \"sender\" and \"mail_from\", each once";
+        expect(
+            "[signing] domain_from",
+            expected,
+            is_set && !sources.is_empty(),
+            format_args!("{sources:?}"),
+        )?;
         self.engines.check()?;
         let TrustedResults { authserv_ids, filters, .. } = &self.trusted_results;
         let names = self.authserv_id.iter().map(|id| ("authserv_id", id));

@@ -9,13 +9,12 @@ use tracing::info;
 
 use crate::author::AuthorAddress;
 use crate::client_list::ClientList;
-use crate::config::RequiredFrom;
 use crate::incoming::{BodyHashers, IncomingHeader, author};
-use crate::outcome::{MessageFault, MessageOutcome};
+use crate::outcome::MessageOutcome;
 use crate::report::MessageReport;
 use crate::seal::SealSource;
+use crate::signing_address::{AddressFault, AddressRequest, SigningChoice};
 use crate::state::{FilterState, InFlightGuard};
-use crate::table::SigningLine;
 use crate::{sign, verify};
 use oarlock_milter::counters::count;
 use oarlock_milter::protocol::{
@@ -135,17 +134,12 @@ enum MessagePlan {
     Pass,
     /// The same, because the message is exempt.
     Exempt(ExemptCause),
-    Sign {
-        lines: Vec<SigningLine>,
-        author: AuthorAddress,
-    },
+    Sign(SigningChoice),
     Verify(Box<ParsedSignatures<'static>>),
     /// The header is malformed.
     Malformed(MailParseError),
-    /// The message should be signed but has this number of `From` fields.
-    Authors(usize),
-    /// The message should be signed, but its author is not the sender.
-    WrongFrom(AuthorAddress),
+    /// The message should be signed, but no address may sign it.
+    Unsigned(AddressFault),
 }
 
 impl FilterFactory for DkimFilters {
@@ -312,20 +306,18 @@ impl IncomingMessage {
     }
 
     async fn conclude(self, shared: &FilterState) -> MessageReport {
-        let Self { sender, collected, plan, bodies, now_s, in_flight: _under_way, .. } = self;
+        let Self { collected, plan, bodies, now_s, in_flight: _under_way, .. } = self;
         let headers = collected.headers();
         let mut report = match (plan, headers) {
-            (MessagePlan::Sign { lines, author }, Ok(headers)) => {
-                sign::sign(shared, headers, bodies, &lines, &author, now_s).await
+            (MessagePlan::Sign(choice), Ok(headers)) => {
+                sign::sign(shared, headers, bodies, &choice, now_s).await
             }
             (MessagePlan::Verify(parsed), Ok(headers)) => {
                 verify::verify(shared, headers, *parsed, bodies, collected.trusted(), now_s).await
             }
-            (MessagePlan::WrongFrom(author), Ok(_)) => wrong_from(&author, sender.as_ref()),
-            (MessagePlan::Authors(found), _) => MessageReport::failed(
-                MessageOutcome::Faulty(MessageFault::Malformed),
-                format!("{found} From fields: expected exactly one"),
-            ),
+            (MessagePlan::Unsigned(fault), _) => {
+                MessageReport::failed(MessageOutcome::Faulty(fault.fault()), fault)
+            }
             (MessagePlan::Exempt(cause), _) => exempt(cause),
             (MessagePlan::Malformed(error), _) | (_, Err(error)) => verify::malformed(shared, error),
             (MessagePlan::Pass, Ok(_)) => MessageReport::new(MessageOutcome::Ignored),
@@ -355,7 +347,7 @@ fn plan(shared: &FilterState, message: &IncomingMessage) -> (MessagePlan, BodyHa
             limit: None,
         }];
         let signatures = match plan {
-            MessagePlan::Sign { .. } => shared.hashers(&needs),
+            MessagePlan::Sign(_) => shared.hashers(&needs),
             _ => Vec::new(),
         };
         return (plan, BodyHashers { signatures, seal: Vec::new() });
@@ -372,45 +364,23 @@ fn plan(shared: &FilterState, message: &IncomingMessage) -> (MessagePlan, BodyHa
     (MessagePlan::Verify(Box::new(parsed)), bodies)
 }
 
-/// Returns the plan for a message of an author, or None if nobody signs for that author.
+/// Returns the plan for a message of this site, or None if nobody signs for its addresses.
 fn plan_to_sign(
     shared: &FilterState,
     headers: &[HeaderField<'_>],
     message: &IncomingMessage,
 ) -> Option<MessagePlan> {
-    let tables = shared.tables.as_ref()?;
-    match author(headers) {
-        Ok(author) => {
-            let author = author?;
-            let lines: Vec<SigningLine> =
-                tables.current().find(&author).filter(|line| line.signs_at(message.now_s)).cloned().collect();
-            let may_write = !message.ownership.is_authenticated
-                || is_of_sender(shared.style.required_from, &author, message.sender.as_ref());
-            (!lines.is_empty()).then_some(match may_write {
-                true => MessagePlan::Sign { lines, author },
-                false => MessagePlan::WrongFrom(author),
-            })
-        }
-        Err(found) => Some(MessagePlan::Authors(found)),
+    let table = shared.tables.as_ref()?.current();
+    let request = AddressRequest {
+        headers,
+        envelope: message.sender.as_ref(),
+        is_authenticated: message.ownership.is_authenticated,
+        now_s: message.now_s,
+    };
+    match request.choose(&table, &shared.style) {
+        Ok(choice) => choice.map(MessagePlan::Sign),
+        Err(fault) => Some(MessagePlan::Unsigned(fault)),
     }
-}
-
-/// Returns true if the author agrees with the sender, as far as the MTA has checked MAIL FROM.
-fn is_of_sender(required: RequiredFrom, author: &AuthorAddress, sender: Option<&AuthorAddress>) -> bool {
-    match required {
-        RequiredFrom::Any => true,
-        RequiredFrom::MailFromDomain => sender.is_some_and(|sender| sender.domain() == author.domain()),
-        RequiredFrom::MailFrom => sender.is_some_and(|sender| sender == author),
-    }
-}
-
-fn wrong_from(author: &AuthorAddress, sender: Option<&AuthorAddress>) -> MessageReport {
-    let sender = sender.map_or("<>", |sender| &sender.address);
-    let reason = format!(
-        "not signed: From is {}, MAIL FROM is {sender}, and [signing] require_from requires them to agree",
-        author.address
-    );
-    MessageReport::failed(MessageOutcome::Faulty(MessageFault::WrongFrom), reason)
 }
 
 fn exempt(cause: ExemptCause) -> MessageReport {

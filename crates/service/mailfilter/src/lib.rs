@@ -10,7 +10,8 @@
 //! | `host_name` | the full name of this host |
 //! | `client_list` | lists of clients and of authors' domains |
 //! | `filter` | the path of a message from its first field to its verdict |
-//! | `incoming`, `author` | the header of a message and its author |
+//! | `incoming`, `author` | the header of a message and its addresses |
+//! | `signing_address` | the address that selects the lines of the signing table |
 //! | `sign`, `verify`, `seal`, `report` | the work at the end of a message and its report |
 //! | `outcome` | outcomes, faults and the responses to them |
 //! | `table`, `keys` | the signing table and the private keys |
@@ -41,6 +42,7 @@ mod rotation;
 mod seal;
 mod service;
 mod sign;
+mod signing_address;
 mod state;
 mod style;
 mod table;
@@ -48,7 +50,7 @@ mod trust;
 mod verify;
 
 pub use self::client_list::{ClientEntryError, ClientList, DomainEntryError, DomainList};
-pub use self::config::{FilterConfig, FilterConfigError};
+pub use self::config::{AddressSource, FilterConfig, FilterConfigError};
 pub use self::error::FilterServiceError;
 pub use self::filter::{DkimFilter, DkimFilters};
 pub use self::keys::SigningKeyFault;

@@ -12,6 +12,7 @@ use crate::incoming::BodyHashers;
 use crate::keys::SigningKeyFault;
 use crate::outcome::{MessageFault, MessageOutcome};
 use crate::report::{MessageReport, insertion};
+use crate::signing_address::SigningChoice;
 use crate::state::FilterState;
 use crate::table::SigningLine;
 use oarlock_milter::counters::count;
@@ -35,14 +36,14 @@ pub(crate) async fn sign(
     shared: &FilterState,
     headers: Vec<HeaderField<'_>>,
     bodies: BodyHashers,
-    lines: &[SigningLine],
-    author: &AuthorAddress,
+    choice: &SigningChoice,
     now_s: u64,
 ) -> MessageReport {
+    let SigningChoice { address, lines } = choice;
     let mut signers = Vec::with_capacity(lines.len());
     let mut failed = Vec::new();
     for line in lines {
-        match line_signer(shared, line, author).await {
+        match line_signer(shared, line, address).await {
             Ok(signer) => signers.push(signer),
             Err(error) => failed.push(error),
         }
@@ -78,10 +79,10 @@ pub(crate) async fn sign(
 async fn line_signer(
     shared: &FilterState,
     line: &SigningLine,
-    author: &AuthorAddress,
+    address: &AuthorAddress,
 ) -> Result<Arc<DkimSigner>, SignFailure> {
     let key = line.file.key(&shared.keys).await?;
-    let made = line.signer(author, key, &shared.style);
+    let made = line.signer(address, key, &shared.style);
     made.map_err(|error| SignFailure::Signer { path: line.file.path().to_owned(), error })
 }
 

@@ -171,6 +171,7 @@ fn style(config: &FilterConfig) -> Result<SigningStyle, FilterServiceError> {
         fields: config.signed_fields()?,
         lifetime_s: Some(config.signing.lifetime_seconds).filter(|seconds| *seconds > 0),
         required_from: config.signing.require_from,
+        address_sources: config.signing.domain_from.clone(),
     })
 }
 

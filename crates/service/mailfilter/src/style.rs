@@ -2,7 +2,7 @@
 
 use oarlock_dkim::{Canonicalization, SignedFields};
 
-use crate::config::RequiredFrom;
+use crate::config::{AddressSource, RequiredFrom};
 
 /// The settings that all signatures of this filter have in common.
 #[derive(Clone, Debug)]
@@ -11,4 +11,5 @@ pub(crate) struct SigningStyle {
     pub(crate) fields: SignedFields,
     pub(crate) lifetime_s: Option<u64>,
     pub(crate) required_from: RequiredFrom,
+    pub(crate) address_sources: Vec<AddressSource>,
 }

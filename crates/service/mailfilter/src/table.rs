@@ -85,15 +85,15 @@ impl SigningLine {
         self.period.from.filter(|_| self.signs_from(now_s) && self.period.begins_after(now_s))
     }
 
-    /// Returns the signer of this line for an author. It is made once for each style. A line without a domain signs for
-    /// the author's own domain, so its signer is not kept.
+    /// Returns the signer of this line for an address. It is made once for each style. A line without a domain signs
+    /// for the address's own domain, so its signer is not kept.
     pub(crate) fn signer(
         &self,
-        author: &AuthorAddress,
+        address: &AuthorAddress,
         key: Key,
         style: &Arc<SigningStyle>,
     ) -> Result<Arc<DkimSigner>, SignerError> {
-        let Some(domain) = &self.domain else { return self.make_signer(author.domain(), key, style) };
+        let Some(domain) = &self.domain else { return self.make_signer(address.domain(), key, style) };
         // A table may outlive the settings with which a signer was made.
         if let Some((_, signer)) = self.signer.get().filter(|(made, _)| Arc::ptr_eq(made, style)) {
             return Ok(Arc::clone(signer));
@@ -177,6 +177,14 @@ pub enum SigningTableError {
         /// The fault of each key, in the order of the lines.
         faults: Vec<SigningKeyFault>,
     },
+}
+
+/// Returns the patterns that match an author, from the most specific to the least: address, domain, parents from the
+/// nearest on. The pattern `*` for everybody is left out.
+fn patterns(author: &AuthorAddress) -> impl Iterator<Item = String> {
+    let domain = author.domain();
+    let parents = domain.match_indices('.').map(|(dot, _)| format!("*{}", &domain[dot..]));
+    [author.address.clone(), domain.to_owned()].into_iter().chain(parents)
 }
 
 /// Lists the first faults, one per line.
@@ -269,14 +277,14 @@ impl SigningTable {
 
     /// Returns the lines for an author. Only the most specific pattern that matches applies.
     pub(crate) fn find(&self, author: &AuthorAddress) -> impl Iterator<Item = &SigningLine> {
-        let domain = author.domain();
-        let parents = domain.match_indices('.').map(|(dot, _)| format!("*{}", &domain[dot..]));
-        let exact = [author.address.clone(), domain.to_owned()];
-        let mut patterns = exact.into_iter().chain(parents).chain(["*".to_owned()]);
-        // The order is from the most specific pattern to the least: address, domain, parents from the nearest on,
-        // everyone.
-        let indices = patterns.find_map(|pattern| self.patterns.get(&*pattern));
+        let indices =
+            patterns(author).chain(["*".to_owned()]).find_map(|pattern| self.patterns.get(&*pattern));
         indices.into_iter().flatten().map(|index| &self.lines[*index as usize])
+    }
+
+    /// Returns true if the table names the author or one of the author's domains, so that the author is of this site.
+    pub(crate) fn names(&self, author: &AuthorAddress) -> bool {
+        patterns(author).any(|pattern| self.patterns.contains_key(&*pattern))
     }
 
     /// Reads the keys of all lines that sign now or later on all cores, each file once. Returns the faults in the order

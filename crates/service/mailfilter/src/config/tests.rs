@@ -94,3 +94,13 @@ fn relative_paths_start_at_the_directory_of_the_file() {
     assert_eq!(config.signing.table.unwrap(), directory.path().join("a"));
     assert_eq!(config.arc.seal.unwrap().key, Path::new("/k"));
 }
+
+#[test]
+fn the_sources_of_the_signing_address_must_be_known_and_distinct() {
+    for text in ["[]", "[\"from\", \"from\"]", "[\"sender\", \"from\", \"sender\"]"] {
+        let error = read(&format!("[signing]\ndomain_from = {text}")).unwrap_err().to_string();
+        assert!(error.contains("[signing] domain_from") && error.contains("each once"), "{error}");
+    }
+    let error = read("[signing]\ndomain_from = [\"reply_to\"]").unwrap_err().to_string();
+    assert!(error.contains("reply_to") && error.contains("mail_from"), "{error}");
+}

@@ -25,7 +25,7 @@ const TABLES: [&str; 8] = [
 ];
 
 /// Settings without a counterpart, and the reason.
-const WITHOUT: [(&str, &[&str]); 6] = [
+const WITHOUT: [(&str, &[&str]); 5] = [
     (
         "the filter logs to stderr, one line for each message; -v logs more",
         &["Syslog", "SyslogFacility", "SyslogName", "SyslogSuccess", "LogWhy", "LogResults", "MilterDebug"],
@@ -62,7 +62,6 @@ const WITHOUT: [(&str, &[&str]); 6] = [
         &["BodyLengths", "BodyLengthDB", "BodyLengthDBFile", "MaximumSignedBytes"],
     ),
     ("it only silences lines of OpenDKIM's log", &["ExternalIgnoreList"]),
-    ("the filter takes the author from From alone", &["SenderHeaders", "SenderMacro"]),
 ];
 
 /// The sections of `milter.toml`, in the order in which they are written.
@@ -103,8 +102,10 @@ pub(super) fn text(
     for line in conf.iter() {
         match line.name.to_ascii_lowercase().as_str() {
             "internalhosts" | "peerlist" | "exemptdomains" => toml.add_list(line, conf, read)?,
-            "signheaders" | "oversignheaders" | "nameservers" => toml.add_words(line, conf, read)?,
-            _ => toml.add(line),
+            "signheaders" | "oversignheaders" | "nameservers" | "senderheaders" => {
+                toml.add_words(line, conf, read)?
+            }
+            _ => toml.add(line, conf),
         }
     }
     Ok(toml.print())
@@ -145,7 +146,7 @@ impl TomlText<'_> {
     }
 
     /// Adds the counterpart of a setting with one value.
-    fn add(&mut self, line: &ConfLine) {
+    fn add(&mut self, line: &ConfLine, conf: &ConfLines) {
         let value = line.value.as_str();
         match line.name.to_ascii_lowercase().as_str() {
             "mode" => self.put_if(line, "", "mode", mode(value)),
@@ -170,6 +171,17 @@ impl TomlText<'_> {
                 let seconds = number(value, 1..=4_000_000);
                 self.put_if(line, "dns", "timeout_ms", seconds.map(|seconds| seconds + "000"));
             }
+            "sendermacro" if !is_envelope_macro(line) => {
+                self.warn(
+                    line,
+                    "the macro has no counterpart: expected {mail_addr}, or [signing] domain_from",
+                );
+            }
+            // Otherwise the fields of SenderHeaders follow.
+            "sendermacro" if conf.get("SenderHeaders").is_none() => {
+                self.put("signing", "domain_from", list(&["mail_from".to_owned(), "from".to_owned()]));
+            }
+            "sendermacro" => {}
             // Handled before the other responses, at any position.
             "on-default" => {}
             name if name.starts_with("on-") => self.add_response(line),
@@ -253,6 +265,7 @@ impl TomlText<'_> {
         let has_from = words.iter().any(|word| word.eq_ignore_ascii_case("From"));
         match line.name.to_ascii_lowercase().as_str() {
             "nameservers" => self.put_if(line, "dns", "servers", Ok(list(&words))),
+            "senderheaders" => self.add_senders(line, &words, conf),
             _ if !words.iter().all(is_plain) || words.iter().any(|word| word.starts_with('-')) => {
                 self.warn(
                     line,
@@ -266,6 +279,27 @@ impl TomlText<'_> {
             _ => self.put_if(line, "signing", "oversigned_headers", Ok(list(&words))),
         }
         Ok(())
+    }
+
+    /// Adds the sources of the address that signs. The macro has precedence over the fields.
+    fn add_senders(&mut self, line: &ConfLine, words: &[String], conf: &ConfLines) {
+        let is_of_envelope = conf.get("SenderMacro").is_some_and(is_envelope_macro);
+        let mut sources: Vec<String> = is_of_envelope.then(|| "mail_from".to_owned()).into_iter().collect();
+        for word in words {
+            match word.to_ascii_lowercase() {
+                name if name == "from" || name == "sender" => {
+                    if !sources.contains(&name) {
+                        sources.push(name);
+                    }
+                }
+                _ => self.warn(line, format!("{word} has no counterpart: expected From or Sender")),
+            }
+        }
+        // OpenDKIM falls back to From if it finds none of the fields.
+        if !sources.iter().any(|source| source == "from") {
+            sources.push("from".to_owned());
+        }
+        self.put("signing", "domain_from", list(&sources));
     }
 
     fn print(&self) -> String {
@@ -294,6 +328,11 @@ fn fault(section: &str, name: &str, value: &str) -> Option<String> {
         Ok(config) => config.check().err().map(|error| error.to_string()),
         Err(error) => Some(error.message().to_owned()),
     }
+}
+
+/// Returns true if a macro has the envelope sender.
+fn is_envelope_macro(line: &ConfLine) -> bool {
+    line.value.trim_matches(['{', '}']).eq_ignore_ascii_case("mail_addr")
 }
 
 /// Returns the value of `mode`: `s` signs and `v` verifies.

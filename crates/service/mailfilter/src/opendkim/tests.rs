@@ -380,3 +380,23 @@ fn the_result_of_any_tables_can_be_read() {
         let _ = imported(&sources, &[("/c", &conf), ("/k", &keys), ("/s", &signing)]);
     }
 }
+
+#[test]
+fn the_sources_of_the_signing_address_are_carried_over() {
+    let sources = |lines: &str| {
+        let found = of_conf(&[("/etc/opendkim.conf", lines)]);
+        let config: FilterConfig = toml::from_str(&found.settings).unwrap();
+        (config.signing.domain_from, warnings(&found))
+    };
+    use crate::config::AddressSource::{From, MailFrom, Sender};
+    assert_eq!(sources("SenderHeaders Sender,From\n"), (vec![Sender, From], Vec::new()));
+    assert_eq!(sources("SenderHeaders from\n"), (vec![From], Vec::new()));
+    assert_eq!(sources("SenderMacro {mail_addr}\n"), (vec![MailFrom, From], Vec::new()));
+    let both = "SenderHeaders Sender\nSenderMacro mail_addr\n";
+    assert_eq!(sources(both), (vec![MailFrom, Sender, From], Vec::new()));
+    let (found, warned) = sources("SenderHeaders Resent-Sender,Sender\nSenderMacro {auth_author}\n");
+    assert_eq!((found, warned.len()), (vec![Sender, From], 2));
+    assert!(warned[0].contains("Resent-Sender has no counterpart"), "{warned:?}");
+    let (found, warned) = sources("SenderHeaders Reply-To\n");
+    assert_eq!((found, warned.len()), (vec![From], 1));
+}

@@ -3,6 +3,7 @@
 //! | module | what it holds |
 //! |---|---|
 //! | `filter` | the filter from an MTA's point of view |
+//! | `list_mail` | mail of lists and forwarders, signed for `Sender` or MAIL FROM, beside OpenDKIM |
 //! | `exempt` | hosts and domains whose mail is neither signed nor verified |
 //! | `rotation` | selectors that begin and end by date |
 //! | `opendkim_tables` | imported settings beside OpenDKIM itself |
@@ -13,6 +14,7 @@
 
 mod exempt;
 mod filter;
+mod list_mail;
 mod opendkim_tables;
 mod postfix;
 mod rotation;

@@ -185,23 +185,28 @@ impl RunningFilter {
     }
 
     pub async fn send(&self, client: &mut MilterClient, mail: &TestMail, macros: &[u8]) -> FilterAnswer {
-        let headers: Vec<(&[u8], &[u8])> =
-            mail.headers.iter().map(|(name, value)| (name.as_bytes(), value.as_bytes())).collect();
-        let message = SentMessage {
-            from: b"<joe@example.com>",
-            recipients: &[b"<jane@example.net>"],
-            headers: &headers,
-            body: &mail.body,
-            mail_macros: macros,
-            ..SentMessage::default()
-        };
-        client.send(&message).await.unwrap()
+        send_as(client, b"<joe@example.com>", mail, macros).await
     }
 
     pub async fn stopped(self) {
         let _ = self.stop.send(());
         self.run.await.unwrap();
     }
+}
+
+/// Sends a message with this MAIL FROM.
+pub async fn send_as(client: &mut MilterClient, from: &[u8], mail: &TestMail, macros: &[u8]) -> FilterAnswer {
+    let headers: Vec<(&[u8], &[u8])> =
+        mail.headers.iter().map(|(name, value)| (name.as_bytes(), value.as_bytes())).collect();
+    let message = SentMessage {
+        from,
+        recipients: &[b"<jane@example.net>"],
+        headers: &headers,
+        body: &mail.body,
+        mail_macros: macros,
+        ..SentMessage::default()
+    };
+    client.send(&message).await.unwrap()
 }
 
 /// Connects to a filter as an MTA whose client has this address and name.
