@@ -82,7 +82,7 @@ impl<W> KeyCache<W> {
         let limits = &self.limits;
         let kept_s = match answer {
             // The TTL comes from another party's DNS, so the limits bound it. A revoked key must not stay for years.
-            KeyAnswer::Records(_) => ttl_s.min(limits.max_ttl_s),
+            KeyAnswer::Records { .. } => ttl_s.min(limits.max_ttl_s),
             KeyAnswer::NoRecord => ttl_s.min(limits.max_negative_ttl_s),
             KeyAnswer::Unknown(_) => limits.failure_s,
         };
@@ -173,7 +173,7 @@ mod tests {
         assert!(matches!(cache.look_up(&name(2), 0, 'c'), KeyLookup::Ask('c')));
         assert!(matches!(cache.look_up(&name(1), 0, 'd'), KeyLookup::Waits));
         assert_eq!(cache.store(&name(1), &records(), 60, 0), ['b', 'd']);
-        assert!(matches!(cache.look_up(&name(1), 59, 'e'), KeyLookup::Known(KeyAnswer::Records(_))));
+        assert!(matches!(cache.look_up(&name(1), 59, 'e'), KeyLookup::Known(KeyAnswer::Records { .. })));
         assert!(matches!(cache.look_up(&name(1), 60, 'f'), KeyLookup::Ask('f')));
         assert!(matches!(cache.look_up(&name(1), 60, 'g'), KeyLookup::Waits));
         assert_eq!(cache.give_up(&name(1)), ['g']);

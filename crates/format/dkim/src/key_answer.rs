@@ -34,13 +34,51 @@ impl fmt::Display for KeyName {
     }
 }
 
+/// The protection of a key record by DNSSEC. A record with bad signatures does not arrive: the lookup fails.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum KeyProtection {
+    /// Nobody that this verifier believes has checked the record.
+    #[default]
+    Unknown,
+    /// The zone is not signed.
+    Unprotected,
+    /// The record was validated up to a trust anchor.
+    Secure,
+}
+
+impl KeyProtection {
+    /// All states.
+    pub const ALL: [Self; 3] = [Self::Unknown, Self::Unprotected, Self::Secure];
+
+    /// Returns the name in results, log and metrics.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Unknown => "unknown",
+            Self::Unprotected => "unprotected",
+            Self::Secure => "secure",
+        }
+    }
+
+    /// Returns the name if the protection is known.
+    #[must_use]
+    pub fn known_name(self) -> Option<&'static str> {
+        (self != Self::Unknown).then(|| self.name())
+    }
+}
+
 /// The answer of DNS for a name.
 #[derive(Clone, Debug)]
 pub enum KeyAnswer {
     /// The name does not exist or has no TXT record.
     NoRecord,
-    /// The parsed records. They are shared, because the cache keeps them for later messages.
-    Records(Arc<[Result<KeyRecord, KeyRecordError>]>),
+    /// The name has records.
+    Records {
+        /// The parsed records. They are shared, because the cache keeps them for later messages.
+        records: Arc<[Result<KeyRecord, KeyRecordError>]>,
+        /// The protection of all records by DNSSEC.
+        protection: KeyProtection,
+    },
     /// DNS gave no answer, for this reason.
     Unknown(String),
 }
@@ -49,6 +87,18 @@ impl KeyAnswer {
     /// Parses the TXT records of a name. The strings of each record must be joined.
     pub fn from_records<R: AsRef<[u8]>>(records: impl IntoIterator<Item = R>) -> Self {
         let records: Arc<[_]> = records.into_iter().map(|record| KeyRecord::parse(record.as_ref())).collect();
-        if records.is_empty() { Self::NoRecord } else { Self::Records(records) }
+        match records.is_empty() {
+            true => Self::NoRecord,
+            false => Self::Records { records, protection: KeyProtection::Unknown },
+        }
+    }
+
+    /// Returns the answer with its protection, if it has records.
+    #[must_use]
+    pub fn with_protection(self, protection: KeyProtection) -> Self {
+        match self {
+            Self::Records { records, .. } => Self::Records { records, protection },
+            other => other,
+        }
     }
 }

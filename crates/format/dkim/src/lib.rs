@@ -74,7 +74,7 @@ pub use self::canon::{BodyCanonicalizer, CanonicalForm, Canonicalization, Unknow
 pub use self::chain::{ArcChain, ChainFault};
 pub use self::domain::{ascii_form, host_form};
 pub use self::hash::{BodyHasher, BodyNeed};
-pub use self::key_answer::{KeyAnswer, KeyName};
+pub use self::key_answer::{KeyAnswer, KeyName, KeyProtection};
 pub use self::line_ending::{LineEnding, to_crlf};
 pub use self::message::{FieldLayout, HeaderField, MailLimits, MailParseError, ParsedMail};
 pub use self::policy::VerifyPolicy;

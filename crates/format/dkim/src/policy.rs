@@ -17,6 +17,8 @@ pub struct VerifyPolicy {
     pub accepts_partial_body: bool,
     /// True if ARC chains are verified as well.
     pub verifies_chains: bool,
+    /// True if only signatures pass whose key records are protected by DNSSEC.
+    pub requires_dnssec: bool,
     /// The maximum difference of clocks in seconds.
     pub clock_skew_s: u64,
 }
@@ -30,6 +32,7 @@ impl Default for VerifyPolicy {
             accepts_sha1: false,
             accepts_partial_body: false,
             verifies_chains: false,
+            requires_dnssec: false,
             clock_skew_s: 300,
         }
     }

@@ -68,8 +68,9 @@ pub(crate) fn write_results(
 fn write_signature_result(field: &mut FoldedField, signature: &SignatureResult) {
     field.push_glued(&format!("dkim={}", signature.verdict()));
     let bits = signature.key_bits.map(|bits| format!("{bits}-bit key"));
+    let protection = signature.key_protection.known_name().map(str::to_owned);
     let testing = signature.is_testing.then(|| "test mode".to_owned());
-    let comments: Vec<String> = bits.into_iter().chain(testing).collect();
+    let comments: Vec<String> = bits.into_iter().chain(protection).chain(testing).collect();
     if !comments.is_empty() {
         field.push_word(&format!("({})", comments.join(", ")));
     }
@@ -149,6 +150,7 @@ pub fn best_verdict(signatures: &[SignatureResult]) -> DkimVerdict {
 mod tests {
     use super::*;
     use crate::algorithm::SignatureAlgorithm;
+    use crate::key_answer::KeyProtection;
     use crate::verdict::FailReason;
 
     fn result(reason: Option<FailReason>) -> SignatureResult {
@@ -160,6 +162,7 @@ mod tests {
             algorithm: Some(SignatureAlgorithm::RsaSha256),
             signature_start: Some("abc+/def".into()),
             key_bits: Some(2048),
+            key_protection: KeyProtection::Unknown,
             is_testing: true,
         }
     }
@@ -178,6 +181,19 @@ mod tests {
         );
         assert_eq!(text, expected);
         assert_eq!((best_verdict(&results), best_verdict(&[])), (DkimVerdict::Pass, DkimVerdict::None));
+    }
+
+    #[test]
+    fn names_the_protection_of_the_key_if_it_is_known() {
+        for (key_protection, comment) in [
+            (KeyProtection::Unknown, "(2048-bit key, test mode)"),
+            (KeyProtection::Unprotected, "(2048-bit key, unprotected, test mode)"),
+            (KeyProtection::Secure, "(2048-bit key, secure, test mode)"),
+        ] {
+            let result = SignatureResult { key_protection, ..result(None) };
+            let text = authentication_results("mx.example.net", &[result], None).replace("\r\n\t", " ");
+            assert!(text.contains(&format!("dkim=pass {comment} header.d=")), "{text}");
+        }
     }
 
     #[test]

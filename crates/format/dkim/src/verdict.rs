@@ -5,6 +5,7 @@ use std::fmt;
 use oarlock::JobError;
 
 use crate::algorithm::SignatureAlgorithm;
+use crate::key_answer::KeyProtection;
 use crate::message::MailParseError;
 use crate::record::KeyRecordError;
 use crate::signature::SignatureError;
@@ -106,6 +107,9 @@ pub enum FailReason {
     /// The record has `t=s`, and the identity is in a subdomain of the signing domain.
     #[error("the key record does not allow identities of subdomains")]
     StrictIdentity,
+    /// The policy requires DNSSEC.
+    #[error("the key record is not protected by DNSSEC")]
+    UnprotectedKey,
     /// DNS gave no answer.
     #[error("the key could not be looked up: {0}")]
     Lookup(String),
@@ -125,6 +129,7 @@ impl FailReason {
             | Self::Sha1
             | Self::WeakKey { .. }
             | Self::LongKey { .. }
+            | Self::UnprotectedKey
             | Self::TooManySignatures(_)
             | Self::TooManyLookups(_) => DkimVerdict::Policy,
             Self::Lookup(_) | Self::Machine(_) => DkimVerdict::Temperror,
@@ -161,6 +166,8 @@ pub struct SignatureResult {
     pub signature_start: Option<String>,
     /// The bits of the RSA modulus, or 256 for Ed25519, if the key was found.
     pub key_bits: Option<u32>,
+    /// The protection of the key record by DNSSEC.
+    pub key_protection: KeyProtection,
     /// True if the record has `t=y`: the domain only tests, and a failure means nothing.
     pub is_testing: bool,
 }
@@ -177,6 +184,7 @@ impl SignatureResult {
             algorithm: None,
             signature_start: None,
             key_bits: None,
+            key_protection: KeyProtection::Unknown,
             is_testing: false,
         }
     }

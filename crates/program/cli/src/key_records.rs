@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use clap::Args;
 use oarlock_mail_files::dns::{
-    KeysFile, KeysFileError, ResolverError, ResolverSettings, TxtLookup, TxtResolver, server_address,
+    KeysFile, KeysFileError, ResolverError, ResolverSettings, TrustedValidators, TxtLookup, TxtResolver,
+    server_address,
 };
 use oarlock_terminal::{CommandError, FailureKind};
 
@@ -41,7 +42,9 @@ impl CommandError for SourceError {
     fn kind(&self) -> FailureKind {
         match self {
             Self::File(_) => FailureKind::Usage,
-            Self::Resolver(ResolverError::NoServers | ResolverError::Address(_)) => FailureKind::Usage,
+            Self::Resolver(
+                ResolverError::NoServers | ResolverError::Address(_) | ResolverError::Untrusted(_),
+            ) => FailureKind::Usage,
             Self::Resolver(_) => FailureKind::Machine,
         }
     }
@@ -52,16 +55,17 @@ impl LookupArgs {
     pub(crate) fn open(&self) -> Result<Arc<dyn TxtLookup>, SourceError> {
         let servers: Vec<_> = self.dns.iter().map(|text| server_address(text)).collect::<Result<_, _>>()?;
         // The option is the time of an attempt, and `open` takes the time of a question.
-        open(self.keys_file.as_deref(), &servers, Duration::from_secs(self.dns_timeout) * ATTEMPTS)
+        open(self.keys_file.as_deref(), &servers, Duration::from_secs(self.dns_timeout) * ATTEMPTS, None)
     }
 }
 
 /// Opens the file if there is one, else these name servers, else those of the system. A question fails after
-/// `patience`. Needs a tokio runtime.
+/// `patience`. With `validators`, answers say whether they are protected by DNSSEC. Needs a tokio runtime.
 pub(crate) fn open(
     file: Option<&Path>,
     servers: &[SocketAddr],
     patience: Duration,
+    validators: Option<TrustedValidators>,
 ) -> Result<Arc<dyn TxtLookup>, SourceError> {
     if let Some(path) = file {
         return Ok(Arc::new(KeysFile::read(path)?));
@@ -69,6 +73,7 @@ pub(crate) fn open(
     let settings = ResolverSettings {
         timeout: Some(patience / ATTEMPTS),
         attempts: usize::try_from(ATTEMPTS).ok(),
+        validators,
         ..ResolverSettings::default()
     };
     Ok(Arc::new(match servers {

@@ -142,7 +142,8 @@ async fn open(
     config: &FilterConfig,
 ) -> Result<FilterService, MilterError> {
     let patience = Duration::from_millis(config.dns.timeout_ms);
-    let lookups = key_records::open(args.keys_file.as_deref(), &config.name_servers()?, patience)?;
+    let lookups =
+        key_records::open(args.keys_file.as_deref(), &config.name_servers()?, patience, config.validators())?;
     // A check computes little, and what is wrong with a setting is to be said at once.
     let engines = if args.check { global.builder().lazy() } else { global.builder() };
     Ok(FilterService::open(config.clone(), engines, lookups).await?)

@@ -1,6 +1,6 @@
 //! The settings file `milter.toml`.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use oarlock_dkim::{
     VerifyPolicy,
 };
 use oarlock_hsm::HsmSettings;
-use oarlock_mail_files::dns::{ResolverError, server_address};
+use oarlock_mail_files::dns::{ResolverError, TrustedValidators, server_address};
 use oarlock_network::IpNetwork;
 use oarlock_service_kit::settings::{SettingsError, expect, expect_paths, parse_unix_mode, read_settings};
 use oarlock_service_kit::{EngineSettings, resolve_key_path};
@@ -190,6 +190,8 @@ pub struct VerifyingSettings {
     pub accepts_sha1: bool,
     /// True if a signature may pass whose `l=` leaves a part of the body unsigned.
     pub accepts_partial_body: bool,
+    /// True if only signatures pass whose keys are protected by DNSSEC.
+    pub requires_dnssec: bool,
     /// The maximum number of signatures of a message that are verified.
     pub max_signatures: usize,
     /// The maximum number of key records that are looked up for one message, its ARC chain included.
@@ -226,6 +228,10 @@ pub struct SealSettings {
 pub struct DnsSettings {
     /// The name servers, with or without a port. Default: those of `/etc/resolv.conf`.
     pub servers: Vec<String>,
+    /// True if results and metrics show whether keys are protected by DNSSEC, as a trusted name server states.
+    pub dnssec: bool,
+    /// The name servers whose statement on DNSSEC is believed, besides those at loopback addresses.
+    pub trusted_resolvers: Vec<IpAddr>,
     /// The maximum time for a lookup in milliseconds.
     pub timeout_ms: u64,
     /// The maximum number of names in the cache.
@@ -309,12 +315,20 @@ impl Default for SigningSettings {
 
 impl Default for VerifyingSettings {
     fn default() -> Self {
-        let VerifyPolicy { limits, min_rsa_bits, accepts_sha1, accepts_partial_body, clock_skew_s, .. } =
-            VerifyPolicy::default();
+        let VerifyPolicy {
+            limits,
+            min_rsa_bits,
+            accepts_sha1,
+            accepts_partial_body,
+            requires_dnssec,
+            clock_skew_s,
+            ..
+        } = VerifyPolicy::default();
         Self {
             min_rsa_bits,
             accepts_sha1,
             accepts_partial_body,
+            requires_dnssec,
             max_signatures: limits.max_signatures,
             max_lookups: limits.max_lookups,
             clock_skew_seconds: clock_skew_s,
@@ -327,6 +341,8 @@ impl Default for DnsSettings {
         let CacheLimits { max_names, max_ttl_s, max_negative_ttl_s, failure_s } = CacheLimits::default();
         Self {
             servers: Vec::new(),
+            dnssec: false,
+            trusted_resolvers: Vec::new(),
             timeout_ms: 10_000,
             max_cached_names: max_names,
             max_ttl_seconds: max_ttl_s,
@@ -429,6 +445,8 @@ impl FilterConfig {
             is_set && !sources.is_empty(),
             format_args!("{sources:?}"),
         )?;
+        let is_known = self.dns.dnssec || !verifying.requires_dnssec;
+        expect("[verifying] requires_dnssec", "false, or [dns] dnssec = true", is_known, true)?;
         self.engines.check()?;
         let TrustedResults { authserv_ids, filters, .. } = &self.trusted_results;
         let names = self.authserv_id.iter().map(|id| ("authserv_id", id));
@@ -475,6 +493,12 @@ impl FilterConfig {
     pub fn name_servers(&self) -> Result<Vec<SocketAddr>, FilterConfigError> {
         let servers = self.dns.servers.iter().map(|text| server_address(text));
         servers.collect::<Result<_, _>>().map_err(FilterConfigError::NameServer)
+    }
+
+    /// Returns the name servers that are trusted with DNSSEC, or None if it is not asked for.
+    #[must_use]
+    pub fn validators(&self) -> Option<TrustedValidators> {
+        self.dns.dnssec.then(|| TrustedValidators(self.dns.trusted_resolvers.clone()))
     }
 
     /// Returns the settings of the server.
@@ -532,6 +556,7 @@ impl FilterConfig {
             accepts_sha1: verifying.accepts_sha1,
             accepts_partial_body: verifying.accepts_partial_body,
             verifies_chains: self.arc.verify || self.arc.seal.is_some(),
+            requires_dnssec: verifying.requires_dnssec,
             clock_skew_s: verifying.clock_skew_seconds,
             ..VerifyPolicy::default()
         }

@@ -15,7 +15,10 @@ use crate::metrics::FilterMetrics;
 #[must_use]
 pub fn key_answer(answer: TxtAnswer) -> (KeyAnswer, u64) {
     match answer {
-        TxtAnswer::Records(text) => (KeyAnswer::from_records(&text.records), text.ttl_s.into()),
+        TxtAnswer::Records(text) => {
+            let records = KeyAnswer::from_records(&text.records);
+            (records.with_protection(text.protection), text.ttl_s.into())
+        }
         TxtAnswer::NoName { ttl_s } | TxtAnswer::NoData { ttl_s } => (KeyAnswer::NoRecord, ttl_s.into()),
         TxtAnswer::TempFail { reason } => (KeyAnswer::Unknown(reason.to_string()), 0),
         TxtAnswer::BadName(_) => (KeyAnswer::NoRecord, 0),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use oarlock_dkim::{DkimVerdict, KeyAnswer};
+use oarlock_dkim::{DkimVerdict, KeyAnswer, KeyProtection};
 use oarlock_service_kit::metrics::read_counter as read;
 
 use crate::outcome::MessageOutcome;
@@ -27,6 +27,7 @@ pub struct FilterMetrics {
     /// The number of removed `Authentication-Results` fields under this filter's name.
     pub forged: AtomicU64,
     lookups: [AtomicU64; LOOKUPS.len()],
+    protected: [AtomicU64; KeyProtection::ALL.len()],
     /// The number of keys found in the cache.
     pub cache_hits: AtomicU64,
     /// The number of keys whose lookup was already in progress.
@@ -70,7 +71,13 @@ impl FilterMetrics {
 
     pub(crate) fn lookup(&self, answer: &KeyAnswer) {
         let index = match answer {
-            KeyAnswer::Records(_) => 0,
+            KeyAnswer::Records { protection, .. } => {
+                // unreachable because the list holds every state
+                let state =
+                    KeyProtection::ALL.iter().position(|known| known == protection).unwrap_or_default();
+                count(&self.protected[state], 1);
+                0
+            }
             KeyAnswer::NoRecord => 1,
             KeyAnswer::Unknown(_) => 2,
         };
@@ -115,6 +122,11 @@ impl FilterMetrics {
     /// Returns the number of lookups by result.
     pub fn lookups(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
         LOOKUPS.into_iter().zip(self.lookups.iter().map(read))
+    }
+
+    /// Returns the number of looked up names with records, by their protection.
+    pub fn protections(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
+        KeyProtection::ALL.into_iter().map(KeyProtection::name).zip(self.protected.iter().map(read))
     }
 }
 

@@ -96,6 +96,8 @@ fn write_keys(text: &mut MetricsText, status: &FilterStatus) {
     let metrics = &status.base.metrics;
     let help = "Lookups of key records, by answer.";
     text.totals("oarlock_milter_lookups_total", help, "answer", metrics.lookups());
+    let help = "Looked up names with key records, by their protection with DNSSEC.";
+    text.totals("oarlock_milter_keys_total", help, "dnssec", metrics.protections());
     for (name, help, counter) in [
         ("oarlock_milter_cache_hits_total", "Keys found in the cache.", &metrics.cache_hits),
         ("oarlock_milter_cache_waits_total", "Keys whose lookup was in progress.", &metrics.cache_waits),

@@ -121,7 +121,7 @@ async fn check_record(shared: &FilterState, line: &SigningLine, from: LineDate) 
     let record = KeyName::new(&line.selector, domain);
     let (name, path) = (record.to_string(), line.file.path().to_owned());
     let records = match shared.lookups.key(&record).await {
-        KeyAnswer::Records(records) => records,
+        KeyAnswer::Records { records, .. } => records,
         KeyAnswer::NoRecord => return Some(RotationWarning::Unpublished { name, from, path }),
         KeyAnswer::Unknown(reason) => return Some(RotationWarning::Unasked { name, from, reason }),
     };

@@ -104,7 +104,8 @@ fn report(shared: &FilterState, verified: &VerifiedMessage) -> MessageReport {
 
 fn summary(result: &SignatureResult) -> String {
     let or_none = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".to_owned());
-    format!("{} d={} s={}", result.verdict(), or_none(&result.domain), or_none(&result.selector))
+    let key = result.key_protection.known_name().map(|name| format!(" key={name}")).unwrap_or_default();
+    format!("{} d={} s={}{key}", result.verdict(), or_none(&result.domain), or_none(&result.selector))
 }
 
 fn results(shared: &FilterState, signatures: &[SignatureResult], chain: Option<&ArcChain>) -> MessageChange {

@@ -5,6 +5,7 @@ use smallvec::SmallVec;
 use crate::arc::{ArcSets, find_sets};
 use crate::chain::ChainFault;
 use crate::hash::BodyNeed;
+use crate::key_answer::KeyProtection;
 use crate::message::{HeaderField, name_hash};
 use crate::policy::VerifyPolicy;
 use crate::signature::DkimSignature;
@@ -187,6 +188,7 @@ impl SignatureResult {
                 &signature.signature[..6.min(signature.signature.len())],
             ))),
             key_bits: None,
+            key_protection: KeyProtection::Unknown,
             is_testing: false,
         }
     }

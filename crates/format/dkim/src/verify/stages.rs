@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 use crate::algorithm::SignatureAlgorithm;
 use crate::chain::{ArcChain, ChainFault};
 use crate::hash::{DigestId, Digests, Hash, HashedBody};
-use crate::key_answer::{KeyAnswer, KeyName};
+use crate::key_answer::{KeyAnswer, KeyName, KeyProtection};
 use crate::policy::VerifyPolicy;
 use crate::record::KeyRecord;
 use crate::signature::DkimSignature;
@@ -220,11 +220,15 @@ fn choose_key(
     policy: &VerifyPolicy,
     result: &mut SignatureResult,
 ) -> Result<Key, FailReason> {
-    let records = match answer {
+    let (records, protection) = match answer {
         KeyAnswer::NoRecord => return Err(FailReason::NoRecord(open.name.to_string())),
         KeyAnswer::Unknown(reason) => return Err(FailReason::Lookup(reason.clone())),
-        KeyAnswer::Records(records) => records,
+        KeyAnswer::Records { records, protection } => (records, *protection),
     };
+    result.key_protection = protection;
+    // A chain that fails would stay broken for all later hosts, which may not ask for DNSSEC.
+    let is_refused =
+        policy.requires_dnssec && protection != KeyProtection::Secure && !open.position.is_of_chain;
     // RFC 6376 3.6.2.2 calls several records undefined. Some zones have them during a change of keys.
     let mut first = None;
     for record in records.iter() {
@@ -233,7 +237,7 @@ fn choose_key(
                 None => {
                     result.key_bits = Some(record.key_bits());
                     result.is_testing = record.is_testing;
-                    return Ok(record.key.clone());
+                    return if is_refused { Err(FailReason::UnprotectedKey) } else { Ok(record.key.clone()) };
                 }
                 Some(reason) => {
                     if first.is_none() {

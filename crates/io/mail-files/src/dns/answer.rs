@@ -1,5 +1,6 @@
 //! Answers to questions for TXT records.
 
+use oarlock_dkim::KeyProtection;
 use oarlock_network::BadName;
 
 /// The maximum lifetime of an answer in seconds: a day.
@@ -39,9 +40,8 @@ pub struct TxtRecords {
     pub records: Vec<Vec<u8>>,
     /// The lifetime in seconds: the minimum of all records, aliases included.
     pub ttl_s: u32,
-    /// True if the name server states that it has validated the records by DNSSEC (RFC 6840 5.8). The statement is as
-    /// trustworthy as the path to that server.
-    pub is_authentic: bool,
+    /// The protection by DNSSEC, as stated by a name server that the caller trusts (RFC 6840 5.8).
+    pub protection: KeyProtection,
 }
 
 /// The reason of a temporary failure.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use oarlock::keys::text_file::{TextFault, checked_text};
+use oarlock_dkim::KeyProtection;
 use oarlock_network::BadName;
 
 use super::{MAX_TTL_S, TxtAnswer, TxtRecords, ascii_name};
@@ -158,7 +159,7 @@ impl KeysFile {
     fn add(&mut self, name: String, record: Vec<u8>, ttl_s: u32) {
         match self.names.entry(name) {
             Entry::Vacant(entry) => {
-                entry.insert(TxtRecords { records: vec![record], ttl_s, is_authentic: false });
+                entry.insert(TxtRecords { records: vec![record], ttl_s, protection: KeyProtection::Unknown });
             }
             Entry::Occupied(entry) => {
                 let records = entry.into_mut();
@@ -487,7 +488,7 @@ mod tests {
     fn answers_as_the_dns_would() {
         let file = KeysFile::parse("s._domainkey.bücher.example \"x\"".as_bytes()).unwrap();
         let records = vec![b"x".to_vec()];
-        let expected = TxtRecords { records, ttl_s: DEFAULT_TTL_S, is_authentic: false };
+        let expected = TxtRecords { records, ttl_s: DEFAULT_TTL_S, protection: KeyProtection::Unknown };
         for name in ["S._domainkey.bücher.example.", "s._domainkey.XN--bcher-kva.example"] {
             assert_eq!(file.lookup(name), TxtAnswer::Records(expected.clone()));
         }

@@ -19,4 +19,4 @@ pub use answer::{TempReason, TxtAnswer, TxtRecords};
 pub use keys_file::{KeysFault, KeysFile, KeysFileError, KeysLineError};
 pub use lookup::{LookupFuture, TxtLookup};
 pub(crate) use name::ascii_name;
-pub use resolver::{ResolverError, ResolverSettings, TxtResolver, server_address};
+pub use resolver::{ResolverError, ResolverSettings, TrustedValidators, TxtResolver, server_address};

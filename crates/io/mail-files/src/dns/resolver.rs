@@ -2,16 +2,20 @@
 
 use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
+use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::StreamExt;
+use futures_util::stream::Map;
 use hickory_resolver::config::{ConnectionConfig, NameServerConfig, ResolverConfig, ResolverOpts};
 use hickory_resolver::lookup::Lookup;
 use hickory_resolver::net::runtime::TokioRuntimeProvider;
 use hickory_resolver::net::xfer::{DnsExchange, DnsHandle};
 use hickory_resolver::net::{DnsError, NetError, NoRecords};
-use hickory_resolver::proto::op::{DnsRequest, ResponseCode};
+use hickory_resolver::proto::op::{DnsRequest, DnsResponse, ResponseCode};
 use hickory_resolver::proto::rr::{Name, RData, Record, RecordType};
 use hickory_resolver::{ConnectionProvider, PoolContext, Resolver};
+use oarlock_dkim::KeyProtection;
 use oarlock_network::BadName;
 
 use super::{MAX_NEGATIVE_TTL_S, MAX_TTL_S, TempReason, TxtAnswer, TxtRecords, ascii_name};
@@ -22,11 +26,24 @@ use super::{MAX_NEGATIVE_TTL_S, MAX_TTL_S, TempReason, TxtAnswer, TxtRecords, as
 #[derive(Clone, Debug)]
 pub struct TxtResolver {
     resolver: Resolver<ValidatingProvider>,
+    validates: bool,
     max_time: Duration,
 }
 
+/// The name servers that are believed if they state that they have validated an answer by DNSSEC: all at loopback
+/// addresses, and these. Anybody on the path to another server could write that statement (RFC 4035 4.9.3).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TrustedValidators(pub Vec<IpAddr>);
+
+impl TrustedValidators {
+    fn contains(&self, server: IpAddr) -> bool {
+        let server = server.to_canonical();
+        server.is_loopback() || self.0.iter().any(|trusted| trusted.to_canonical() == server)
+    }
+}
+
 /// The differences from the settings of the system, or from five seconds and two attempts.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct ResolverSettings {
     /// The time limit of an attempt.
     pub timeout: Option<Duration>,
@@ -34,6 +51,8 @@ pub struct ResolverSettings {
     pub attempts: Option<usize>,
     /// The number of cached answers.
     pub cached_answers: Option<u64>,
+    /// The trusted validators. None leaves the protection of all records unknown.
+    pub validators: Option<TrustedValidators>,
 }
 
 /// An error of starting a resolver.
@@ -49,6 +68,9 @@ pub enum ResolverError {
     /// The caller gave a malformed address of a name server.
     #[error("expected an address such as 127.0.0.1, 127.0.0.1:5353 or [::1]:53, found {0:?}")]
     Address(String),
+    /// DNSSEC is asked for, and no name server is trusted with it.
+    #[error("expected a validating name server at a loopback address or in trusted_resolvers, found {0}")]
+    Untrusted(String),
     /// The resolver cannot start.
     #[error("{0}")]
     Start(String),
@@ -102,11 +124,19 @@ impl TxtResolver {
         // Records with keys of 2048 bits exceed the 512 bytes of UDP without EDNS.
         options.edns0 = true;
         let max_time = options.timeout.saturating_mul(u32::try_from(attempts).unwrap_or(u32::MAX));
-        let mut builder =
-            Resolver::builder_with_config(config, ValidatingProvider(TokioRuntimeProvider::default()));
+        let validates = settings.validators.is_some();
+        let trusted = settings.validators.unwrap_or_default();
+        let servers = config.name_servers();
+        if validates && !servers.iter().any(|server| trusted.contains(server.ip)) {
+            let found: Vec<String> = servers.iter().map(|server| server.ip.to_string()).collect();
+            return Err(ResolverError::Untrusted(found.join(", ")));
+        }
+        let provider =
+            ValidatingProvider { inner: TokioRuntimeProvider::default(), trusted: Arc::new(trusted) };
+        let mut builder = Resolver::builder_with_config(config, provider);
         *builder.options_mut() = options;
         let resolver = builder.build().map_err(|error| ResolverError::Start(error.to_string()))?;
-        Ok(Self { resolver, max_time })
+        Ok(Self { resolver, validates, max_time })
     }
 
     /// Looks up the TXT records of a name, and follows its aliases. It takes at most as long as all attempts
@@ -120,7 +150,7 @@ impl TxtResolver {
         };
         let asking = self.resolver.lookup(name.clone(), RecordType::TXT);
         match tokio::time::timeout(self.max_time, asking).await {
-            Ok(Ok(lookup)) => records(&name, &lookup),
+            Ok(Ok(lookup)) => records(&name, &lookup, self.validates),
             Ok(Err(error)) => convert_error(error),
             Err(_) => TxtAnswer::TempFail { reason: TempReason::Timeout },
         }
@@ -136,7 +166,7 @@ fn name_server(address: &SocketAddr) -> NameServerConfig {
 }
 
 /// Reads the records of a name in an answer, and ignores all others.
-fn records(name: &Name, lookup: &Lookup) -> TxtAnswer {
+fn records(name: &Name, lookup: &Lookup, validates: bool) -> TxtAnswer {
     let answers = lookup.answers();
     let (mut owner, mut ttl_s) = (name, MAX_TTL_S);
     // The number of records bounds the steps, because aliases may form a circle.
@@ -156,8 +186,15 @@ fn records(name: &Name, lookup: &Lookup) -> TxtAnswer {
     if records.is_empty() {
         return TxtAnswer::NoData { ttl_s: 0 };
     }
-    let is_authentic = lookup.message().metadata.authentic_data;
-    TxtAnswer::Records(TxtRecords { records, ttl_s, is_authentic })
+    let message = lookup.message();
+    // If the resolver itself has followed an alias, this is the answer to the last question, and says nothing of the alias.
+    let is_whole = message.queries.first().is_some_and(|query| query.name() == name);
+    let protection = match (validates, is_whole && message.metadata.authentic_data) {
+        (false, _) => KeyProtection::Unknown,
+        (true, false) => KeyProtection::Unprotected,
+        (true, true) => KeyProtection::Secure,
+    };
+    TxtAnswer::Records(TxtRecords { records, ttl_s, protection })
 }
 
 fn alias<'a>(owner: &Name, record: &'a Record) -> Option<(&'a Name, u32)> {
@@ -196,8 +233,12 @@ fn negative(no: &NoRecords) -> TxtAnswer {
 }
 
 /// Connections whose questions set the AD bit. Without it, servers omit the AD bit from the answer (RFC 6840 5.7).
+/// Answers of servers that are not trusted lose the bit, before they are cached.
 #[derive(Clone)]
-struct ValidatingProvider(TokioRuntimeProvider);
+struct ValidatingProvider {
+    inner: TokioRuntimeProvider,
+    trusted: Arc<TrustedValidators>,
+}
 
 impl ConnectionProvider for ValidatingProvider {
     type Conn = ValidatingConnection;
@@ -210,26 +251,41 @@ impl ConnectionProvider for ValidatingProvider {
         config: &ConnectionConfig,
         context: &PoolContext,
     ) -> Result<Self::FutureConn, NetError> {
-        let connecting = self.0.new_connection(ip, config, context)?;
-        Ok(Box::pin(async move { Ok(ValidatingConnection(connecting.await?)) }))
+        let connecting = self.inner.new_connection(ip, config, context)?;
+        let is_trusted = self.trusted.contains(ip);
+        Ok(Box::pin(async move { Ok(ValidatingConnection { exchange: connecting.await?, is_trusted }) }))
     }
 
     fn runtime_provider(&self) -> &Self::RuntimeProvider {
-        &self.0
+        &self.inner
     }
 }
 
 #[derive(Clone)]
-struct ValidatingConnection(DnsExchange<TokioRuntimeProvider>);
+struct ValidatingConnection {
+    exchange: DnsExchange<TokioRuntimeProvider>,
+    is_trusted: bool,
+}
+
+type Exchanged = Result<DnsResponse, NetError>;
 
 impl DnsHandle for ValidatingConnection {
-    type Response = <DnsExchange<TokioRuntimeProvider> as DnsHandle>::Response;
+    type Response =
+        Map<<DnsExchange<TokioRuntimeProvider> as DnsHandle>::Response, fn(Exchanged) -> Exchanged>;
     type Runtime = TokioRuntimeProvider;
 
     fn send(&self, mut request: DnsRequest) -> Self::Response {
         request.metadata.authentic_data = true;
-        self.0.send(request)
+        let read: fn(Exchanged) -> Exchanged = if self.is_trusted { |answer| answer } else { without_ad };
+        self.exchange.send(request).map(read)
     }
+}
+
+fn without_ad(answer: Exchanged) -> Exchanged {
+    answer.map(|mut response| {
+        response.metadata.authentic_data = false;
+        response
+    })
 }
 
 #[cfg(test)]

@@ -36,7 +36,7 @@ pub(super) fn run(global: &GlobalOptions, args: &CheckArgs) -> Result<(), DkimEr
     let answers = KeyRecordSource::open(&args.lookup)?.find(std::iter::once(&name));
     let mut report = RecordCheck::new(&name);
     match answers.get(&name) {
-        Some(KeyAnswer::Records(records)) => report.read(records, key.as_ref()),
+        Some(KeyAnswer::Records { records, .. }) => report.read(records, key.as_ref()),
         // An error and not a fault of the record, because it is unknown whether DNS has the record.
         Some(KeyAnswer::Unknown(reason)) => return Err(DkimError::Lookup(reason.clone())),
         Some(KeyAnswer::NoRecord) | None => report.faults.push("there is no record of this name".into()),

@@ -104,3 +104,18 @@ fn the_sources_of_the_signing_address_must_be_known_and_distinct() {
     let error = read("[signing]\ndomain_from = [\"reply_to\"]").unwrap_err().to_string();
     assert!(error.contains("reply_to") && error.contains("mail_from"), "{error}");
 }
+
+#[test]
+fn dnssec_is_required_only_if_it_is_asked_for() {
+    let error = read("[verifying]\nrequires_dnssec = true").unwrap_err().to_string();
+    assert!(
+        error.contains("[verifying] requires_dnssec") && error.contains("[dns] dnssec = true"),
+        "{error}"
+    );
+    let config =
+        read("[verifying]\nrequires_dnssec = true\n[dns]\ndnssec = true\ntrusted_resolvers = [\"::1\"]");
+    assert_eq!(config.unwrap().validators(), Some(TrustedValidators(vec!["::1".parse().unwrap()])));
+    assert_eq!(FilterConfig::default().validators(), None);
+    let error = read("[dns]\ntrusted_resolvers = [\"ns.example\"]").unwrap_err().to_string();
+    assert!(error.contains("IP address") || error.contains("trusted_resolvers"), "{error}");
+}

@@ -25,7 +25,7 @@ const TABLES: [&str; 8] = [
 ];
 
 /// Settings without a counterpart, and the reason.
-const WITHOUT: [(&str, &[&str]); 5] = [
+const WITHOUT: [(&str, &[&str]); 6] = [
     (
         "the filter logs to stderr, one line for each message; -v logs more",
         &["Syslog", "SyslogFacility", "SyslogName", "SyslogSuccess", "LogWhy", "LogResults", "MilterDebug"],
@@ -62,6 +62,10 @@ const WITHOUT: [(&str, &[&str]); 5] = [
         &["BodyLengths", "BodyLengthDB", "BodyLengthDBFile", "MaximumSignedBytes"],
     ),
     ("it only silences lines of OpenDKIM's log", &["ExternalIgnoreList"]),
+    (
+        "a resolver on this host validates, and passes on no bogus key: [on] dns_error decides",
+        &["BogusKey", "TrustAnchorFile", "ResolverConfiguration"],
+    ),
 ];
 
 /// The sections of `milter.toml`, in the order in which they are written.
@@ -182,6 +186,12 @@ impl TomlText<'_> {
                 self.put("signing", "domain_from", list(&["mail_from".to_owned(), "from".to_owned()]));
             }
             "sendermacro" => {}
+            "unprotectedkey" if value.eq_ignore_ascii_case("none") => {}
+            "unprotectedkey" => {
+                self.put("verifying", "requires_dnssec", "true".to_owned());
+                self.put("dns", "dnssec", "true".to_owned());
+                self.warn(line, "the result is policy, and a validating resolver must be on this host");
+            }
             // Handled before the other responses, at any position.
             "on-default" => {}
             name if name.starts_with("on-") => self.add_response(line),

@@ -6,6 +6,7 @@
 //! | `list_mail` | mail of lists and forwarders, signed for `Sender` or MAIL FROM, beside OpenDKIM |
 //! | `exempt` | hosts and domains whose mail is neither signed nor verified |
 //! | `rotation` | selectors that begin and end by date |
+//! | `key_protection` | keys that DNSSEC protects, with Unbound as the validating resolver |
 //! | `opendkim_tables` | imported settings beside OpenDKIM itself |
 //! | `postfix` | the filter behind Postfix, with OpenDKIM and swaks as peers |
 //! | `running_filter` | helpers: a running filter with keys and DNS of its own, and an MTA |
@@ -14,6 +15,7 @@
 
 mod exempt;
 mod filter;
+mod key_protection;
 mod list_mail;
 mod opendkim_tables;
 mod postfix;

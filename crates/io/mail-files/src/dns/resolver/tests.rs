@@ -106,6 +106,12 @@ fn answer(question: &[u8], is_tcp: bool) -> Option<Vec<u8>> {
             answer.add_answer(txt(&named("two.example."), 300, &[b"end"]));
         }
         "far" => drop(answer.add_answer(cname(&name, 70, "two.example."))),
+        "far-signed" => drop(answer.add_answer(cname(&name, 70, "two.signed.example."))),
+        "alias-signed" => {
+            answer.add_answer(cname(&name, 70, "two.signed.example."));
+            answer.add_answer(txt(&named("two.signed.example."), 300, &[b"end"]));
+            answer.metadata.authentic_data = true;
+        }
         "loop" => drop(answer.add_answer(cname(&name, 70, "loop.example."))),
         "dangling" => drop(answer.add_answer(cname(&name, 70, "noname.example."))),
         "noname" => {
@@ -152,7 +158,7 @@ fn soa(ttl: u32, minimum: u32) -> Record {
 
 fn found(records: &[&[u8]], ttl_s: u32) -> TxtAnswer {
     let records = records.iter().map(|record| record.to_vec()).collect();
-    TxtAnswer::Records(TxtRecords { records, ttl_s, is_authentic: false })
+    TxtAnswer::Records(TxtRecords { records, ttl_s, protection: KeyProtection::Unknown })
 }
 
 fn failed(reason: TempReason) -> TxtAnswer {
@@ -165,8 +171,6 @@ async fn joins_strings_and_keeps_records_apart() {
     let resolver = server.resolver();
     let both: [&[u8]; 2] = [b"v=DKIM1; p=AA\0\xff", b"second"];
     assert_eq!(resolver.lookup("two.example.com").await, found(&both, 200));
-    let TxtAnswer::Records(signed) = resolver.lookup("two.signed.example.").await else { panic!() };
-    assert!(signed.is_authentic);
     // The answer is cached, so the server is not asked again.
     let asked = server.udp.load(Ordering::Relaxed);
     assert!(matches!(resolver.lookup("TWO.example.com.").await, TxtAnswer::Records(_)));
@@ -266,4 +270,75 @@ fn parses_addresses_of_name_servers() {
         TxtResolver::with_servers(&[], ResolverSettings::default()),
         Err(ResolverError::NoServers)
     ));
+}
+
+async fn protection(resolver: &TxtResolver, name: &str) -> KeyProtection {
+    let TxtAnswer::Records(found) = resolver.lookup(name).await else { panic!("{name}") };
+    found.protection
+}
+
+#[tokio::test]
+async fn a_validating_server_of_this_host_is_believed() {
+    let server = Server::start().await;
+    // Nobody has asked for DNSSEC.
+    assert_eq!(protection(&server.resolver(), "two.signed.example").await, KeyProtection::Unknown);
+    let settings =
+        ResolverSettings { validators: Some(TrustedValidators::default()), ..ResolverSettings::default() };
+    let resolver = TxtResolver::with_servers(&[server.address], settings.clone()).unwrap();
+    for _ in 0..2 {
+        // The second time it is a cached answer.
+        assert_eq!(protection(&resolver, "two.signed.example").await, KeyProtection::Secure);
+        assert_eq!(protection(&resolver, "two.example").await, KeyProtection::Unprotected);
+        assert_eq!(protection(&resolver, "alias-signed.example").await, KeyProtection::Secure);
+        assert_eq!(protection(&resolver, "alias.example").await, KeyProtection::Unprotected);
+    }
+    // The alias comes in an answer of its own, which is not validated.
+    let resolver = TxtResolver::with_servers(&[server.address], settings).unwrap();
+    assert_eq!(protection(&resolver, "far-signed.example").await, KeyProtection::Unprotected);
+}
+
+/// Returns an address of this machine beyond loopback. No packet is sent.
+fn outer_address() -> Option<IpAddr> {
+    let socket = std::net::UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).ok()?;
+    socket.connect((Ipv4Addr::new(192, 0, 2, 1), 9)).ok()?;
+    let ip = socket.local_addr().ok()?.ip();
+    (!ip.is_loopback() && !ip.is_unspecified()).then_some(ip)
+}
+
+#[tokio::test]
+async fn a_server_elsewhere_is_believed_only_if_it_is_trusted() {
+    let Some(ip) = outer_address() else {
+        println!("SKIPPED: this machine has no address beyond loopback");
+        return;
+    };
+    let (near, far) = (Server::start().await.address, UdpSocket::bind((ip, 0)).await.unwrap());
+    let address = far.local_addr().unwrap();
+    tokio::spawn(serve_udp(far, Arc::default()));
+    let open = |servers: &[SocketAddr], trusted: Vec<IpAddr>| {
+        let validators = Some(TrustedValidators(trusted));
+        TxtResolver::with_servers(servers, ResolverSettings { validators, ..ResolverSettings::default() })
+    };
+    // It lies: the zone is not signed.
+    let trusting = open(&[address], vec![ip]).unwrap();
+    assert_eq!(protection(&trusting, "two.signed.example").await, KeyProtection::Secure);
+    let error = open(&[address], vec![[192, 0, 2, 7].into()]).unwrap_err();
+    assert!(matches!(&error, ResolverError::Untrusted(found) if *found == ip.to_string()), "{error}");
+    // Beside a trusted server, that is not there, the bit of the other one does not count.
+    let gone = sockets().await.1.local_addr().unwrap();
+    assert_ne!(gone, near);
+    let mixed = open(&[gone, address], Vec::new()).unwrap();
+    assert_eq!(protection(&mixed, "two.signed.example").await, KeyProtection::Unprotected);
+}
+
+#[test]
+fn loopback_has_many_spellings() {
+    let trusted = TrustedValidators(vec!["192.0.2.7".parse().unwrap(), "::ffff:192.0.2.8".parse().unwrap()]);
+    for ip in
+        ["127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1", "192.0.2.7", "::ffff:192.0.2.7", "192.0.2.8"]
+    {
+        assert!(trusted.contains(ip.parse().unwrap()), "{ip}");
+    }
+    for ip in ["128.0.0.1", "::2", "::ffff:192.0.2.9", "192.0.2.9", "0.0.0.0", "::", "::127.0.0.1"] {
+        assert!(!trusted.contains(ip.parse().unwrap()), "{ip}");
+    }
 }
