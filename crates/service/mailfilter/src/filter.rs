@@ -10,8 +10,8 @@ use tracing::info;
 use crate::author::AuthorAddress;
 use crate::client_list::ClientList;
 use crate::incoming::{BodyHashers, IncomingHeader, author};
-use crate::outcome::MessageOutcome;
-use crate::report::MessageReport;
+use crate::outcome::{MessageFault, MessageOutcome};
+use crate::report::{MessageReport, shorten};
 use crate::seal::SealSource;
 use crate::signing_address::{AddressFault, AddressRequest, SigningChoice};
 use crate::state::{FilterState, InFlightGuard};
@@ -50,6 +50,14 @@ struct SmtpClient {
     name: Option<String>,
     /// True if the client used a UNIX socket, according to the MTA.
     is_local: bool,
+}
+
+impl SmtpClient {
+    /// Returns the address in the form of the log.
+    fn shown(&self) -> String {
+        let other = if self.is_local { "local" } else { "unknown" };
+        self.ip.map_or_else(|| other.to_owned(), |ip| ip.to_string())
+    }
 }
 
 /// The reasons why a message may come from a user of this site.
@@ -121,6 +129,8 @@ struct IncomingMessage {
     sender: Option<AuthorAddress>,
     collected: IncomingHeader,
     plan: MessagePlan,
+    /// True if the message should be signed, and the signing table has no line for it.
+    is_unlisted: bool,
     bodies: BodyHashers,
     now_s: u64,
     in_flight: Option<InFlightGuard>,
@@ -140,6 +150,21 @@ enum MessagePlan {
     Malformed(MailParseError),
     /// The message should be signed, but no address may sign it.
     Unsigned(AddressFault),
+}
+
+/// The plan for a message and what it needs.
+#[derive(Debug, Default)]
+struct MessageWork {
+    plan: MessagePlan,
+    bodies: BodyHashers,
+    /// True if the message should be signed, and the signing table has no line for it.
+    is_unlisted: bool,
+}
+
+impl From<MessagePlan> for MessageWork {
+    fn from(plan: MessagePlan) -> Self {
+        Self { plan, ..Self::default() }
+    }
 }
 
 impl FilterFactory for DkimFilters {
@@ -226,9 +251,9 @@ impl MessageFilter for DkimFilter {
         // An empty value means that the client has not authenticated.
         message.ownership.is_authenticated = macros.get("auth_authen").is_some_and(|name| !name.is_empty());
         message.now_s = self.shared.clock().now_s();
-        let (plan, bodies) = plan(&self.shared, message);
-        (message.plan, message.bodies) = (plan, bodies);
-        let report = match message.plan {
+        let MessageWork { plan, bodies, is_unlisted } = plan(&self.shared, message);
+        (message.plan, message.bodies, message.is_unlisted) = (plan, bodies, is_unlisted);
+        let mut report = match message.plan {
             MessagePlan::Pass => MessageReport::new(MessageOutcome::Ignored),
             // Forged results are removed from exempt messages too, which only the end of a message allows.
             MessagePlan::Exempt(cause) if !message.has_forged() || !self.shared.mode.verifies() => {
@@ -236,6 +261,7 @@ impl MessageFilter for DkimFilter {
             }
             _ => return FilterAction::Continue,
         };
+        explain(&mut report, &message.collected, message.is_unlisted);
         self.message = IncomingMessage::default();
         self.log_message(&report, macros);
         FilterAction::Accept
@@ -287,11 +313,17 @@ impl DkimFilter {
         self.shared.metrics.message(report.outcome);
         let queue_id = macros.get("i").map(String::from_utf8_lossy).unwrap_or_default();
         let response = report.fault().map(|fault| self.shared.responses.response_to(fault));
+        let failures = (!report.failures.is_empty()).then(|| report.failures.join("; "));
+        let client = self.client.shown();
         info!(
             queue_id = &*queue_id,
+            // The client and the author only help to find the cause of a failure.
+            client = report.has_failure().then_some(&*client),
+            from = report.author.as_deref(),
             outcome = report.outcome.name(),
             response = response.map(|response| response.name()),
             signatures = report.signatures.join("; "),
+            failures,
             arc = report.arc.as_deref(),
             forged = report.forged.len(),
             reason = report.reason.as_deref(),
@@ -306,7 +338,7 @@ impl IncomingMessage {
     }
 
     async fn conclude(self, shared: &FilterState) -> MessageReport {
-        let Self { collected, plan, bodies, now_s, in_flight: _under_way, .. } = self;
+        let Self { is_unlisted, collected, plan, bodies, now_s, in_flight: _in_flight, .. } = self;
         let headers = collected.headers();
         let mut report = match (plan, headers) {
             (MessagePlan::Sign(choice), Ok(headers)) => {
@@ -323,12 +355,28 @@ impl IncomingMessage {
             (MessagePlan::Pass, Ok(_)) => MessageReport::new(MessageOutcome::Ignored),
         };
         report.forged = collected.forged().collect();
+        explain(&mut report, &collected, is_unlisted);
         report
     }
 }
 
+/// Adds to a report what only the header shows: the author of a message with a failure, and why it was not signed.
+fn explain(report: &mut MessageReport, collected: &IncomingHeader, is_unlisted: bool) {
+    let is_unsigned =
+        matches!(report.outcome, MessageOutcome::Ignored | MessageOutcome::Faulty(MessageFault::NoSignature));
+    if is_unlisted && is_unsigned && report.reason.is_none() {
+        report.reason = Some("no line of the signing table signs for its addresses".to_owned());
+    }
+    if report.has_failure() {
+        let headers = collected.headers().unwrap_or_default();
+        let from = headers.iter().find(|header| header.is(b"From"));
+        let author = from.and_then(|from| AuthorAddress::parse(from.value()));
+        report.author = author.map(|author| shorten(&author.address));
+    }
+}
+
 /// Decides the plan for a message and makes the hashers for its body.
-fn plan(shared: &FilterState, message: &IncomingMessage) -> (MessagePlan, BodyHashers) {
+fn plan(shared: &FilterState, message: &IncomingMessage) -> MessageWork {
     let IncomingMessage { collected, now_s, .. } = message;
     let headers = collected.headers();
     let tasks = MessageTasks::new(shared, message, headers.as_deref().ok());
@@ -337,8 +385,8 @@ fn plan(shared: &FilterState, message: &IncomingMessage) -> (MessagePlan, BodyHa
     let headers = match headers {
         Ok(headers) => headers,
         // A malformed message that is neither signed nor verified passes unchanged.
-        Err(_) if !is_ours && !tasks.verifies => return (pass, BodyHashers::default()),
-        Err(error) => return (MessagePlan::Malformed(error), BodyHashers::default()),
+        Err(_) if !is_ours && !tasks.verifies => return pass.into(),
+        Err(error) => return MessagePlan::Malformed(error).into(),
     };
     if is_ours && let Some(plan) = plan_to_sign(shared, &headers, message) {
         let needs = [BodyNeed {
@@ -350,10 +398,14 @@ fn plan(shared: &FilterState, message: &IncomingMessage) -> (MessagePlan, BodyHa
             MessagePlan::Sign(_) => shared.hashers(&needs),
             _ => Vec::new(),
         };
-        return (plan, BodyHashers { signatures, seal: Vec::new() });
+        return MessageWork {
+            bodies: BodyHashers { signatures, seal: Vec::new() },
+            ..MessageWork::from(plan)
+        };
     }
+    let is_unlisted = is_ours && shared.tables.is_some();
     if !tasks.verifies {
-        return (pass, BodyHashers::default());
+        return MessageWork { is_unlisted, ..MessageWork::from(pass) };
     }
     let seal = shared.seal.as_ref().map(SealSource::body_need);
     let parsed = ParsedSignatures::parse(&headers, &shared.policy, *now_s).into_owned();
@@ -361,7 +413,7 @@ fn plan(shared: &FilterState, message: &IncomingMessage) -> (MessagePlan, BodyHa
         signatures: shared.hashers(&parsed.body_needs()),
         seal: shared.hashers(seal.as_slice()),
     };
-    (MessagePlan::Verify(Box::new(parsed)), bodies)
+    MessageWork { plan: MessagePlan::Verify(Box::new(parsed)), bodies, is_unlisted }
 }
 
 /// Returns the plan for a message of this site, or None if nobody signs for its addresses.

@@ -1,5 +1,7 @@
 //! The report on a finished message, for the MTA, the log and the counters.
 
+use std::fmt;
+
 use crate::outcome::{MessageFault, MessageOutcome};
 use oarlock_milter::protocol::MessageChange;
 
@@ -13,6 +15,10 @@ pub(crate) struct MessageReport {
     pub(crate) forged: Vec<u32>,
     /// A summary of each signature.
     pub(crate) signatures: Vec<String>,
+    /// The signatures that do not pass or could not be made, each with its reason.
+    pub(crate) failures: Vec<String>,
+    /// The address of `From`, if there is a failure.
+    pub(crate) author: Option<String>,
     /// The verdict of the chain.
     pub(crate) arc: Option<String>,
     /// The reason for a fault or a missing signature.
@@ -26,6 +32,8 @@ impl MessageReport {
             changes: Vec::new(),
             forged: Vec::new(),
             signatures: Vec::new(),
+            failures: Vec::new(),
+            author: None,
             arc: None,
             reason: None,
         }
@@ -33,6 +41,11 @@ impl MessageReport {
 
     pub(crate) fn failed(outcome: MessageOutcome, reason: impl ToString) -> Self {
         Self { reason: Some(reason.to_string()), ..Self::new(outcome) }
+    }
+
+    /// Returns true if something about the message failed or is missing, so that an operator may look for its reason.
+    pub(crate) fn has_failure(&self) -> bool {
+        self.fault().is_some() || !self.failures.is_empty() || self.reason.is_some()
     }
 
     pub(crate) fn fault(&self) -> Option<MessageFault> {
@@ -52,6 +65,31 @@ impl MessageReport {
         );
         !(is_own && is_internal)
     }
+}
+
+/// The tags of a signature in a line of the log, as far as they are known.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct LoggedTags<'a> {
+    pub(crate) domain: Option<&'a str>,
+    pub(crate) selector: Option<&'a str>,
+    pub(crate) algorithm: Option<&'a str>,
+    pub(crate) identity: Option<&'a str>,
+}
+
+/// The maximum length of a value of a stranger in the log, in characters. It is that of an address (RFC 5321 4.5.3.1).
+const MAX_LOGGED: usize = 320;
+
+impl fmt::Display for LoggedTags<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "d={} s={}", shorten(self.domain.unwrap_or("-")), shorten(self.selector.unwrap_or("-")))?;
+        self.algorithm.map_or(Ok(()), |algorithm| write!(f, " a={algorithm}"))?;
+        self.identity.map_or(Ok(()), |identity| write!(f, " i={}", shorten(identity)))
+    }
+}
+
+/// Returns the beginning of a text that a stranger wrote, without control characters.
+pub(crate) fn shorten(text: &str) -> String {
+    text.chars().filter(|char| !char.is_control()).take(MAX_LOGGED).collect()
 }
 
 /// Returns the change that inserts a header field at the top, with LF at its folds.

@@ -11,7 +11,7 @@ use crate::author::AuthorAddress;
 use crate::incoming::BodyHashers;
 use crate::keys::SigningKeyFault;
 use crate::outcome::{MessageFault, MessageOutcome};
-use crate::report::{MessageReport, insertion};
+use crate::report::{LoggedTags, MessageReport, insertion};
 use crate::signing_address::SigningChoice;
 use crate::state::FilterState;
 use crate::table::SigningLine;
@@ -41,11 +41,15 @@ pub(crate) async fn sign(
 ) -> MessageReport {
     let SigningChoice { address, lines } = choice;
     let mut signers = Vec::with_capacity(lines.len());
-    let mut failed = Vec::new();
+    let mut failed: Vec<(String, SignFailure)> = Vec::new();
     for line in lines {
         match line_signer(shared, line, address).await {
             Ok(signer) => signers.push(signer),
-            Err(error) => failed.push(error),
+            Err(error) => {
+                let domain = Some(line.domain.as_deref().unwrap_or(address.domain()));
+                let tags = LoggedTags { domain, selector: Some(&line.selector), ..LoggedTags::default() };
+                failed.push((tags.to_string(), error));
+            }
         }
     }
     let mut report = MessageReport::new(MessageOutcome::Signed);
@@ -57,14 +61,22 @@ pub(crate) async fn sign(
                 report.signatures.push(format!("d={} s={}", signer.domain(), signer.selector()));
                 report.changes.push(insertion(&field));
             }
-            Err(error) => failed.push(error.into()),
+            Err(error) => {
+                let tags = LoggedTags {
+                    domain: Some(signer.domain()),
+                    selector: Some(signer.selector()),
+                    algorithm: Some(signer.algorithm().name()),
+                    identity: None,
+                };
+                failed.push((tags.to_string(), error.into()));
+            }
         }
     }
     // Each field is inserted at the top, so the topmost field is inserted last.
     report.changes.reverse();
     count(&shared.metrics.signed, report.changes.len());
     count(&shared.metrics.unsigned, failed.len());
-    for error in &failed {
+    for (_, error) in &failed {
         if let Some(suppressed) = UNSIGNED.admit() {
             warn!(%error, suppressed, "a signature was not made");
         }
@@ -72,7 +84,8 @@ pub(crate) async fn sign(
     if report.changes.is_empty() {
         report.outcome = MessageOutcome::Faulty(MessageFault::Signing);
     }
-    report.reason = failed.first().map(SignFailure::to_string);
+    report.reason = failed.first().map(|(_, error)| error.to_string());
+    report.failures = failed.into_iter().map(|(tags, error)| format!("{tags}: {error}")).collect();
     report
 }
 

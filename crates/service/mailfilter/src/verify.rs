@@ -13,7 +13,7 @@ use tracing::info;
 
 use crate::incoming::BodyHashers;
 use crate::outcome::{MessageFault, MessageOutcome};
-use crate::report::{MessageReport, insertion};
+use crate::report::{LoggedTags, MessageReport, insertion};
 use crate::seal::{SealFailure, SealSource};
 use crate::state::FilterState;
 use oarlock_milter::counters::count;
@@ -92,6 +92,7 @@ fn report(shared: &FilterState, verified: &VerifiedMessage) -> MessageReport {
     for result in &verified.signatures {
         shared.metrics.verified(result.verdict());
         report.signatures.push(summary(result));
+        report.failures.extend(result.reason.as_ref().map(|reason| format!("{}: {reason}", tags(result))));
     }
     if let Some(chain) = &verified.chain {
         shared.metrics.chain(chain.verdict());
@@ -103,9 +104,17 @@ fn report(shared: &FilterState, verified: &VerifiedMessage) -> MessageReport {
 }
 
 fn summary(result: &SignatureResult) -> String {
-    let or_none = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".to_owned());
     let key = result.key_protection.known_name().map(|name| format!(" key={name}")).unwrap_or_default();
-    format!("{} d={} s={}{key}", result.verdict(), or_none(&result.domain), or_none(&result.selector))
+    format!("{} {}{key}", result.verdict(), LoggedTags { algorithm: None, identity: None, ..tags(result) })
+}
+
+fn tags(result: &SignatureResult) -> LoggedTags<'_> {
+    LoggedTags {
+        domain: result.domain.as_deref(),
+        selector: result.selector.as_deref(),
+        algorithm: result.algorithm.map(|algorithm| algorithm.name()),
+        identity: result.identity.as_deref(),
+    }
 }
 
 fn results(shared: &FilterState, signatures: &[SignatureResult], chain: Option<&ArcChain>) -> MessageChange {

@@ -27,7 +27,7 @@ const TABLES: [&str; 8] = [
 /// Settings without a counterpart, and the reason.
 const WITHOUT: [(&str, &[&str]); 6] = [
     (
-        "the filter logs to stderr, one line for each message; -v logs more",
+        "the filter logs to stderr, one line for each message with the reason of a failure",
         &["Syslog", "SyslogFacility", "SyslogName", "SyslogSuccess", "LogWhy", "LogResults", "MilterDebug"],
     ),
     (

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `filter` | the filter from an MTA's point of view |
 //! | `list_mail` | mail of lists and forwarders, signed for `Sender` or MAIL FROM, beside OpenDKIM |
+//! | `failure_lines` | the line of the log about a message with a failure |
 //! | `exempt` | hosts and domains whose mail is neither signed nor verified |
 //! | `rotation` | selectors that begin and end by date |
 //! | `key_protection` | keys that DNSSEC protects, with Unbound as the validating resolver |
@@ -14,6 +15,7 @@
 #![allow(unreachable_pub, reason = "a program of tests exports nothing")]
 
 mod exempt;
+mod failure_lines;
 mod filter;
 mod key_protection;
 mod list_mail;
