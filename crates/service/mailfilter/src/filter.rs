@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::time::Instant;
 
 use oarlock_dkim::{BodyNeed, HeaderField, MailParseError, ParsedSignatures, host_form};
 use oarlock_service_kit::Current;
@@ -279,7 +280,7 @@ impl MessageFilter for DkimFilter {
     }
 
     async fn end_of_message(&mut self, macros: &MacroTable) -> FilterVerdict {
-        let message = std::mem::take(&mut self.message);
+        let (message, began) = (std::mem::take(&mut self.message), Instant::now());
         let shared = Arc::clone(&self.shared);
         let is_internal = message.ownership.is_internal;
         let mut report = message.conclude(&shared).await;
@@ -290,6 +291,8 @@ impl MessageFilter for DkimFilter {
             report.changes.splice(0..0, removals);
         }
         self.log_message(&report, macros);
+        let elapsed = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        shared.metrics.verdict_time.record(elapsed);
         shared.responses.verdict(report.fault(), report.changes)
     }
 

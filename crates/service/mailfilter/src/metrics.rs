@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
+use oarlock::metrics::Recorder;
 use oarlock_dkim::{DkimVerdict, KeyAnswer, KeyProtection};
 use oarlock_service_kit::metrics::read_counter as read;
 
@@ -16,6 +17,8 @@ pub struct FilterMetrics {
     messages: [AtomicU64; MessageOutcome::ALL.len()],
     verified: [AtomicU64; VERDICTS.len()],
     chains: [AtomicU64; VERDICTS.len()],
+    /// The time from the end of each message to its verdict, in nanoseconds.
+    pub verdict_time: Recorder,
     /// The number of signatures made.
     pub signed: AtomicU64,
     /// The number of signatures that could not be made.

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use oarlock_network::DrainSwitch;
 use oarlock_service_kit::Current;
 use oarlock_service_kit::metrics::{
-    MetricsPage, MetricsText, append_device_metrics, append_engine_metrics, read_counter as read,
+    HistogramScale, MetricsPage, MetricsText, append_device_metrics, append_engine_metrics,
+    read_counter as read,
 };
 
 use crate::metrics::{FilterMetrics, VERDICTS};
@@ -31,6 +32,7 @@ impl MetricsPage for FilterStatus {
         text.total("process_cpu_seconds_total", "CPU time of all threads.", seconds);
         write_connections(&mut text, &self.counters);
         write_messages(&mut text, &self.base.metrics, &self.counters);
+        write_progress(&mut text, &self.base);
         write_keys(&mut text, self);
         if let Some(devices) = &self.base.holders.devices {
             append_device_metrics(&mut text, devices);
@@ -90,6 +92,14 @@ fn write_messages(text: &mut MetricsText, metrics: &FilterMetrics, counters: &Mi
     ] {
         text.total(name, help, read(counter));
     }
+}
+
+fn write_progress(text: &mut MetricsText, base: &FilterResources) {
+    let help = "Messages between MAIL and their verdict.";
+    text.value("oarlock_milter_messages_open", help, base.open_messages());
+    let name = "oarlock_milter_verdict_seconds";
+    text.histogram(name, "Time from the end of a message to its verdict.");
+    text.samples(name, &[], &base.metrics.verdict_time.read(), HistogramScale::SECONDS);
 }
 
 fn write_keys(text: &mut MetricsText, status: &FilterStatus) {

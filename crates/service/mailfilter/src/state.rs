@@ -54,6 +54,11 @@ impl FilterResources {
         let lookups = Arc::new(lookups);
         Ok(Self { accelerator, lookups, metrics, clock, holders, in_flight: Arc::default() })
     }
+
+    /// Returns the number of messages between MAIL and their verdict.
+    pub(crate) fn open_messages(&self) -> usize {
+        self.in_flight.load(Ordering::Relaxed)
+    }
 }
 
 impl fmt::Debug for FilterResources {

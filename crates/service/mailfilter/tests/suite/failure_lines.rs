@@ -149,7 +149,9 @@ async fn a_line_says_why_a_message_was_not_signed() {
     let server = oarlock::keys::reference::Reference { name: "mail".into(), spki: None };
     files.write("reference", &server.to_pem().unwrap());
     files.table("example.com s1 rsa\nexample.com s9 reference\n");
-    let filter = files.start_filter("cryptoserver.servers = [\"/nonexistent/oarlock.sock\"]\ncryptoserver.patience_ms = 1").await;
+    let filter = files
+        .start_filter("cryptoserver.servers = [\"/nonexistent/oarlock.sock\"]\ncryptoserver.patience_ms = 1")
+        .await;
     filter.submit(&TestMail::plain()).await;
     let line = log.message();
     assert_eq!(

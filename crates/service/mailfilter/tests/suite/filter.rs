@@ -1,5 +1,6 @@
 //! Tests of the DKIM filter from an MTA's point of view.
 
+use std::collections::BTreeSet;
 use std::future::pending;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -456,6 +457,9 @@ async fn shows_every_counter_on_the_metrics_page() {
         "oarlock_milter_lookups_total{answer=\"records\"} 0",
         "oarlock_connections_open 1",
         "oarlock_draining 0",
+        "oarlock_milter_messages_open 0",
+        "oarlock_milter_verdict_seconds_count 1",
+        "oarlock_milter_keys_total{dnssec=\"secure\"} 0",
     ] {
         assert!(shown.contains(&format!("\n{line}\n")), "{line}: {shown}");
     }
@@ -463,6 +467,19 @@ async fn shows_every_counter_on_the_metrics_page() {
         assert!(shown.contains(&format!("\n{name}")), "{name}: {shown}");
     }
     assert!(page(metrics, "/healthz").await.ends_with("ok\n"));
+    // The alerts and the board name no other metrics of the filter.
+    for (text, min) in [
+        (include_str!("../../../../../packaging/prometheus-rules.yaml"), 6),
+        (include_str!("../../../../../packaging/grafana-oarlock.json"), 10),
+    ] {
+        let words = text.split(|letter: char| !letter.is_ascii_lowercase() && letter != '_');
+        let named: BTreeSet<&str> = words.filter(|word| word.starts_with("oarlock_milter_")).collect();
+        assert!(named.len() >= min, "{named:?}");
+        for name in named {
+            let is_shown = shown.contains(&format!("\n{name} ")) || shown.contains(&format!("\n{name}{{"));
+            assert!(is_shown, "{name}");
+        }
+    }
     client.quit().await.unwrap();
     stop.send(()).unwrap();
     run.await.unwrap();

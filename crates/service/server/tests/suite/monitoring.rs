@@ -13,11 +13,16 @@ use crate::test_server::TestServer;
 const RULES: &str = include_str!("../../../../../packaging/prometheus-rules.yaml");
 const BOARD: &str = include_str!("../../../../../packaging/grafana-oarlock.json");
 
-/// Returns the metrics that a text names.
+/// The metrics of other services, whose own tests compare them with the board and the alerts.
+const OTHER_SERVICES: [&str; 2] = ["oarlock_milter_", "oarlock_proxy_"];
+
+/// Returns the metrics of a server that a text names.
 fn named(text: &str) -> BTreeSet<&str> {
     let is_of_name = |letter: char| letter.is_ascii_lowercase() || letter == '_';
     let words = text.split(|letter| !is_of_name(letter));
-    words.filter(|word| word.starts_with("oarlock_") || word.starts_with("process_")).collect()
+    let is_of_server = |word: &&str| !OTHER_SERVICES.iter().any(|prefix| word.starts_with(prefix));
+    let named = words.filter(|word| word.starts_with("oarlock_") || word.starts_with("process_"));
+    named.filter(is_of_server).collect()
 }
 
 /// Returns the expressions of all panels and variables of the board.
