@@ -256,6 +256,23 @@ impl SigningTable {
         text::parse(text, path, None)
     }
 
+    /// Reads a table from a text file or a SQLite database. No key is read.
+    ///
+    /// # Errors
+    /// The file cannot be read, or a line has a fault.
+    pub fn open(path: &Path) -> Result<Self, SigningTableError> {
+        current::read(path, None)
+    }
+
+    /// Returns the key file of a selector and a signing domain, or the URI in its place. A line for the domains of all
+    /// authors counts if no other line has both.
+    #[must_use]
+    pub fn key_file(&self, selector: &str, domain: &str) -> Option<&Path> {
+        let lines = || self.lines.iter().filter(|line| &*line.selector == selector);
+        let exact = lines().find(|line| line.domain.as_deref() == Some(domain));
+        exact.or_else(|| lines().find(|line| line.domain.is_none())).map(|line| line.file.path())
+    }
+
     /// Builds a table from rows. Key file names start at the directory of `path`. Keys that `before` has read and that
     /// have not changed are reused. No key is read here.
     fn build(

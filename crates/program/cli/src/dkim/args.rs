@@ -59,6 +59,17 @@ pub(super) enum DkimCommand {
                             Example: oarlock dkim check example.com s1 --key s1.example.com.pem"
     )]
     Check(CheckArgs),
+    /// Publish the record of a key by a dynamic update of its zone, or remove it
+    #[command(
+        after_help = "It runs nsupdate (RFC 2136), which signs the update with a TSIG key (RFC 8945), and asks the server for the \
+                            record afterwards. A record of another key is not overwritten without --force.\n\n\
+                            Exit codes: 0 the server has the record, or no longer has it, 1 the name has another key, 2 wrong usage or \
+                            input, 3 the server, DNS or nsupdate failed.\n\n\
+                            Examples: oarlock dkim publish example.com s1 --key s1.example.com.pem --tsig-key update.key\n          \
+                            oarlock dkim publish example.com s1 --table signing.table --dry-run\n          \
+                            oarlock dkim publish example.com s0 --key s0.example.com.pem --tsig-key update.key --delete"
+    )]
+    Publish(Box<PublishArgs>),
     /// Make the settings and the signing table of `oarlock milter` from those of OpenDKIM
     #[command(
         after_help = "It reads opendkim.conf, or the two tables alone: files of the forms PATH, file:PATH and refile:PATH. It writes \
@@ -264,6 +275,58 @@ pub(super) struct DnsArgs {
     /// Note in the record, `n=`
     #[arg(long, value_name = "TEXT")]
     pub(super) notes: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct PublishArgs {
+    /// Domain that signs, such as example.com
+    pub(super) domain: String,
+    /// Selector, the name of the key in DNS, such as s1
+    pub(super) selector: String,
+    /// Private or public key, a file of any format or the URI of a key in an HSM
+    #[arg(long, value_name = "FILE", value_parser = key_path(), required_unless_present_any = ["table", "delete"])]
+    pub(super) key: Option<PathBuf>,
+    /// Signing table whose line of this domain and selector names the key
+    #[arg(long, value_name = "FILE", conflicts_with = "key")]
+    pub(super) table: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) passphrase: KeyPassphrase,
+    /// Server to update, a name or an address with or without port [default: the primary server of the zone]
+    #[arg(long, value_name = "SERVER")]
+    pub(super) server: Option<String>,
+    /// Zone to update [default: the zone that has the name]
+    #[arg(long, value_name = "ZONE")]
+    pub(super) zone: Option<String>,
+    /// TSIG key that signs the update, in the form of BIND, as tsig-keygen writes it [default: not signed]
+    #[arg(long, value_name = "FILE", value_parser = key_path())]
+    pub(super) tsig_key: Option<PathBuf>,
+    /// Lifetime of the record in seconds
+    #[arg(long, value_name = "S", default_value_t = 3600)]
+    pub(super) ttl: u32,
+    /// Mark the domain as testing in the record, `t=y`
+    #[arg(long, alias = "test")]
+    pub(super) test_mode: bool,
+    /// Allow only identities of the domain itself, not of subdomains, `t=s`
+    #[arg(long)]
+    pub(super) strict: bool,
+    /// Note in the record, `n=`
+    #[arg(long, value_name = "TEXT")]
+    pub(super) notes: Option<String>,
+    /// Remove the record of a key that no longer signs
+    #[arg(long)]
+    pub(super) delete: bool,
+    /// Overwrite or delete the record of another key
+    #[arg(long)]
+    pub(super) force: bool,
+    /// Print the commands for nsupdate, and send nothing
+    #[arg(long)]
+    pub(super) dry_run: bool,
+    /// Max seconds for each update and for each lookup, 1 to 300
+    #[arg(long, value_name = "S", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..=300))]
+    pub(super) timeout: u64,
+    /// Program that sends the update, nsupdate of BIND or one with its options and messages
+    #[arg(long, value_name = "PROGRAM", default_value = "nsupdate")]
+    pub(super) nsupdate: PathBuf,
 }
 
 #[derive(Debug, Args)]

@@ -1,5 +1,8 @@
 //! `oarlock dkim dns`.
 
+use std::path::Path;
+
+use oarlock::Key;
 use oarlock_dkim::{
     KeyName, KeyRecord, RecordOptions, SignatureAlgorithm, ascii_form, record_strings, record_text, zone_line,
 };
@@ -27,27 +30,43 @@ struct RecordReport {
 pub(super) fn run(global: &GlobalOptions, args: &DnsArgs) -> Result<(), DkimError> {
     let passphrase = args.passphrase.read()?;
     let key = key_file::read(&args.key, passphrase.as_ref())?;
-    let unsuitable = || DkimError::NotForMail { path: args.key.clone(), found: summary::kind(key.kind()) };
-    let algorithm = SignatureAlgorithm::for_key(&key).ok_or_else(unsuitable)?;
     let options =
         RecordOptions { is_testing: args.test_mode, is_strict: args.strict, notes: args.notes.clone() };
-    let record = record_text(&key, &options)?;
-    // The record is parsed as a verifier does it, so that no unusable record is published.
-    let read = KeyRecord::parse(record.as_bytes()).map_err(|_| unsuitable())?;
-    // Verifiers need not take keys of other lengths. RFC 8301 3.2.
-    if algorithm == SignatureAlgorithm::RsaSha256 && !(1024..=4096).contains(&read.key_bits()) {
-        return Err(unsuitable());
-    }
+    let CheckedRecord { text, algorithm, record } = CheckedRecord::of_key(&args.key, &key, &options)?;
     summary::warn(args.selector.as_deref().unwrap_or("the key"), &key);
     let report = RecordReport {
         name: None,
-        strings: record_strings(&record).map(str::to_owned).collect(),
-        record,
+        strings: record_strings(&text).map(str::to_owned).collect(),
+        record: text,
         zone_line: None,
         key_type: algorithm.key_type(),
-        key_bits: read.key_bits(),
+        key_bits: record.key_bits(),
     };
     report.named(args)?.print(global)
+}
+
+/// The record of a key that verifiers can use.
+pub(super) struct CheckedRecord {
+    pub(super) text: String,
+    pub(super) algorithm: SignatureAlgorithm,
+    /// The record as a verifier reads it.
+    pub(super) record: KeyRecord,
+}
+
+impl CheckedRecord {
+    /// Makes the record of a key that was read from this file.
+    pub(super) fn of_key(path: &Path, key: &Key, options: &RecordOptions) -> Result<Self, DkimError> {
+        let unsuitable = || DkimError::NotForMail { path: path.to_owned(), found: summary::kind(key.kind()) };
+        let algorithm = SignatureAlgorithm::for_key(key).ok_or_else(unsuitable)?;
+        let text = record_text(key, options)?;
+        // The record is parsed as a verifier does it, so that no unusable record is published.
+        let record = KeyRecord::parse(text.as_bytes()).map_err(|_| unsuitable())?;
+        // Verifiers need not take keys of other lengths. RFC 8301 3.2.
+        if algorithm == SignatureAlgorithm::RsaSha256 && !(1024..=4096).contains(&record.key_bits()) {
+            return Err(unsuitable());
+        }
+        Ok(Self { text, algorithm, record })
+    }
 }
 
 impl RecordReport {

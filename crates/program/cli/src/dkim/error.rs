@@ -6,9 +6,11 @@ use std::path::PathBuf;
 use oarlock::keys::KeyError;
 use oarlock::{BuildError, JobError};
 use oarlock_dkim::SignerError;
+use oarlock_mailfilter::SigningTableError;
 use oarlock_mailfilter::opendkim::ImportError;
 use oarlock_terminal::{CommandError, FailureKind};
 
+use super::publish::{TsigKeyError, UpdateError};
 use crate::key_records::SourceError;
 use crate::keys::KeysError;
 use crate::laboratory::LaboratoryError;
@@ -38,6 +40,18 @@ pub(crate) enum DkimError {
     Laboratory(#[from] LaboratoryError),
     #[error("{0}")]
     Usage(&'static str),
+    #[error(transparent)]
+    Table(#[from] SigningTableError),
+    #[error("{}: no line with the selector {selector} signs for {domain}", table.display())]
+    NoLine { table: PathBuf, selector: String, domain: String },
+    #[error(transparent)]
+    TsigKey(#[from] TsigKeyError),
+    #[error(
+        "--server {0}: expected a name or an address, and perhaps a port, as ns1.example.com or [::1]:53"
+    )]
+    UpdateServer(String),
+    #[error(transparent)]
+    Update(#[from] UpdateError),
     #[error("`{0}` is not a domain name")]
     Domain(String),
     #[error(transparent)]
@@ -61,7 +75,9 @@ impl CommandError for DkimError {
             Self::Key(error) => error.kind(),
             Self::Source(error) => error.kind(),
             Self::Laboratory(error) => error.kind(),
-            Self::Lookup(_) | Self::Threads(_) | Self::Job(_) | Self::Write { .. } => FailureKind::Machine,
+            Self::Update(_) | Self::Lookup(_) | Self::Threads(_) | Self::Job(_) | Self::Write { .. } => {
+                FailureKind::Machine
+            }
             Self::Stdout(error) => FailureKind::of_stdout(error),
             _ => FailureKind::Usage,
         }

@@ -1,8 +1,9 @@
 //! Key records from DNS or from a file. A record is asked for once, even if many threads want it.
 
 use std::collections::HashMap;
+use std::net::SocketAddr;
 use std::sync::{Arc, mpsc};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
 use oarlock_dkim::{CacheLimits, KeyAnswer, KeyCache, KeyLookup, KeyName};
@@ -11,7 +12,7 @@ use oarlock_mailfilter::key_answer;
 use tokio::runtime::Runtime;
 
 use super::DkimError;
-use crate::key_records::LookupArgs;
+use crate::key_records::{self, LookupArgs, SourceError};
 
 /// A source of key records with a cache.
 pub(super) struct KeyRecordSource {
@@ -23,13 +24,22 @@ pub(super) struct KeyRecordSource {
 
 impl KeyRecordSource {
     pub(super) fn open(args: &LookupArgs) -> Result<Self, DkimError> {
+        Self::with(|| args.open())
+    }
+
+    /// Opens a source that asks one server. A question fails after `patience`.
+    pub(super) fn at_server(server: SocketAddr, patience: Duration) -> Result<Self, DkimError> {
+        Self::with(|| key_records::open(None, &[server], patience, None))
+    }
+
+    fn with(open: impl FnOnce() -> Result<Arc<dyn TxtLookup>, SourceError>) -> Result<Self, DkimError> {
         // One worker drives the sockets, while any number of threads wait in `block_on`.
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
         let runtime = runtime.map_err(DkimError::Threads)?;
         let source = {
             // `open` needs a runtime around it.
             let _guard = runtime.enter();
-            args.open()?
+            open()?
         };
         Ok(Self { source, runtime, cache: KeyCache::new(CacheLimits::default()), start: Instant::now() })
     }

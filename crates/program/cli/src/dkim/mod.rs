@@ -3,7 +3,7 @@
 //! | module | what it holds |
 //! |---|---|
 //! | `args` | the command's arguments |
-//! | `sign`, `verify`, `keygen`, `dns`, `check`, `import` | the subcommands |
+//! | `sign`, `verify`, `keygen`, `dns`, `check`, `publish`, `import` | the subcommands |
 //! | `own_signatures` | signatures that new ones replace |
 //! | `bulk` | messages in batches on any number of threads, results in order |
 //! | `document` | the JSON document of results and summary |
@@ -20,6 +20,7 @@ mod import;
 mod keygen;
 mod lookup;
 mod own_signatures;
+mod publish;
 mod sign;
 mod verify;
 
@@ -44,6 +45,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &DkimArgs) -> Result<(), DkimErr
         DkimCommand::Keygen(args) => keygen::run(global, args),
         DkimCommand::Dns(args) => dns::run(global, args),
         DkimCommand::Check(args) => check::run(global, args),
+        DkimCommand::Publish(args) => publish::run(global, args),
         DkimCommand::Import(args) => import::run(global, args),
         DkimCommand::Bench(_) => Err(laboratory::hand_over("bench").into()),
     }

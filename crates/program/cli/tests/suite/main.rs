@@ -9,7 +9,7 @@
 //! | `milter`, `proxy` | the mail filter and the TLS proxy |
 //! | `hsm` | keys in HSMs at the cryptoserver |
 //! | `keys`, `token` | keys and token files |
-//! | `dkim`, `dkim_import` | mail, and settings of OpenDKIM |
+//! | `dkim`, `dkim_import`, `dkim_publish` | mail, settings of OpenDKIM, and records in zones |
 //! | `dnssec_keys`, `dnssec_sign`, `dnssec_verify`, `dnssec_capacity` | zones, and the capacity of a resolver |
 //! | `text_files` | every reader of text, with the line ends of other systems |
 //! | `records`, `records_arrow`, `records_server`, `bouncy_castle` | columns of files, also at a server and beside other programs |
@@ -28,6 +28,7 @@ mod commands;
 mod damage;
 mod dkim;
 mod dkim_import;
+mod dkim_publish;
 mod dnssec_capacity;
 mod dnssec_keys;
 mod dnssec_sign;

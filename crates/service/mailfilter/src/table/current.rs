@@ -87,7 +87,8 @@ fn check_keys(path: &Path, table: &SigningTable, keys: &KeyReader) -> Result<(),
 /// The first bytes of every SQLite database. <https://www.sqlite.org/fileformat.html> 1.3
 const SQLITE: &[u8] = b"SQLite format 3\0";
 
-fn read(path: &Path, before: Option<&SigningTable>) -> Result<SigningTable, SigningTableError> {
+/// Reads a table. The content of the file shows if it is text or SQLite.
+pub(super) fn read(path: &Path, before: Option<&SigningTable>) -> Result<SigningTable, SigningTableError> {
     let unread =
         |error: std::io::Error| SigningTableError::Read { path: path.to_owned(), reason: error.to_string() };
     let mut start = Vec::new();
