@@ -108,7 +108,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &ProxyArgs) -> Result<(), ProxyE
         if args.check {
             let service = ProxyService::open(config.clone(), global.builder()).await?;
             let addresses: Vec<String> = config.listen.sockets.iter().map(ToString::to_string).collect();
-            for warning in service.certificate_warnings() {
+            for warning in service.warnings() {
                 eprintln!("oarlock: warning: {warning}");
             }
             return Ok(say(global, args, &service, &config, &addresses, config.listen.metrics)?);
@@ -185,7 +185,7 @@ fn say(
             "metrics": metrics,
         });
         if args.check {
-            value["warnings"] = service.certificate_warnings().iter().map(ToString::to_string).collect();
+            value["warnings"] = service.warnings().iter().map(ToString::to_string).collect();
         }
         writeln!(out, "{value}")?;
         return out.flush();

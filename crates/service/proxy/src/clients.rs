@@ -1,6 +1,7 @@
 //! Certificates of clients: the authorities that issue them, and the names that are allowed.
 
 mod constraints;
+mod crls;
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -14,14 +15,16 @@ use oarlock_service_kit::{ClientRule, RuledClientVerifier};
 use oarlock_sockets::{BoundedVerifier, ChainLimit};
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::{CertificateDer, UnixTime};
-use rustls::server::WebPkiClientVerifier;
 use rustls::server::danger::ClientCertVerifier;
+use rustls::server::{VerifierBuilderError, WebPkiClientVerifier};
 use rustls::{CertificateError, Error, OtherError, RootCertStore};
 use serde::Deserialize;
 use x509_parser::extensions::GeneralName;
 use x509_parser::prelude::{FromDer, X509Certificate};
 
 use self::constraints::{ConstrainedAuthority, check_common_name};
+pub(crate) use self::crls::RevocationLists;
+pub use self::crls::{CrlError, CrlWarning, ExpiredCrlRule};
 use crate::config::ClientSettings;
 
 /// An allowed name: `DNS:NAME`, `URI:TEXT` or `CN:TEXT`. `DNS:*.example.com` allows each name with one more label,
@@ -65,6 +68,18 @@ pub enum AuthorityError {
     Unusable { path: PathBuf, reason: String },
 }
 
+/// The reason why the rules for clients cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ClientRuleError {
+    /// The authorities cannot be used.
+    #[error("[clients] authorities: {0}")]
+    Authorities(#[from] AuthorityError),
+    /// The revocation lists cannot be used.
+    #[error("[clients] crl_files: {0}")]
+    Lists(#[from] CrlError),
+}
+
 /// A verifier of clients by the authorities and the names of the settings.
 pub(crate) type ClientNameVerifier = RuledClientVerifier<ClientNameRule>;
 
@@ -74,32 +89,58 @@ pub(crate) struct ClientNameRule {
     authorities: Vec<ConstrainedAuthority>,
     /// The allowed names. If the list is empty, each client of the authorities is allowed.
     allowed: Vec<NamePattern>,
+    pub(crate) lists: RevocationLists,
     /// The digest of everything that is asked of a client.
     pub(crate) digest: [u8; 32],
 }
 
-/// Reads the authorities.
+/// Reads the authorities and the revocation lists.
 pub(crate) fn read_client_verifier(
     settings: &ClientSettings,
     provider: &Arc<CryptoProvider>,
-) -> Result<ClientNameVerifier, AuthorityError> {
+) -> Result<ClientNameVerifier, ClientRuleError> {
     let path = &settings.authorities;
     let (roots, certificates) = read_authorities(path)?;
-    let builder = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), Arc::clone(provider));
-    let builder = if settings.required { builder } else { builder.allow_unauthenticated() };
-    let chains = builder
-        .build()
-        .map_err(|error| AuthorityError::Unusable { path: path.to_owned(), reason: error.to_string() })?;
+    let roots = Arc::new(roots);
+    let lists = RevocationLists::read(&settings.crl_files, settings.expired_crls, (path, &certificates))?;
+    let chains = build_chain_verifier(settings, &roots, &lists, provider)?;
     let chains = BoundedVerifier::new(chains, ChainLimit::new(settings.max_chain_certificates));
-    let rule = ClientNameRule {
+    let mut rule = ClientNameRule {
         authorities: certificates
             .iter()
             .filter_map(|authority| ConstrainedAuthority::read(authority))
             .collect(),
         allowed: settings.allowed_names.clone(),
-        digest: policy_digest(settings, &certificates),
+        digest: policy_digest(settings, &certificates, &lists),
+        lists,
     };
+    rule.lists.forget_ders();
     Ok(ClientNameVerifier::new(chains, rule))
+}
+
+fn build_chain_verifier(
+    settings: &ClientSettings,
+    roots: &Arc<RootCertStore>,
+    lists: &RevocationLists,
+    provider: &Arc<CryptoProvider>,
+) -> Result<Arc<dyn ClientCertVerifier>, ClientRuleError> {
+    let builder = || WebPkiClientVerifier::builder_with_provider(Arc::clone(roots), Arc::clone(provider));
+    // rustls does not say which list it cannot use.
+    for (path, list) in lists.paths().zip(lists.ders()) {
+        let unusable = |error: VerifierBuilderError| CrlError::unusable(path, &error);
+        builder().with_crls([list.clone()]).build().map_err(unusable)?;
+    }
+    let builder = builder().with_crls(lists.ders().cloned());
+    let builder = if settings.required { builder } else { builder.allow_unauthenticated() };
+    let builder = match settings.expired_crls {
+        ExpiredCrlRule::Refuse => builder.enforce_revocation_expiration(),
+        ExpiredCrlRule::Use => builder,
+    };
+    let unusable = |error: VerifierBuilderError| AuthorityError::Unusable {
+        path: settings.authorities.clone(),
+        reason: error.to_string(),
+    };
+    Ok(builder.build().map_err(unusable)?)
 }
 
 /// Returns true if a full handshake would accept a client now that an earlier one with these rules has accepted. An
@@ -111,8 +152,8 @@ pub(crate) fn accepts_again(
 ) -> bool {
     match chain.split_first() {
         None => !verifier.client_auth_mandatory(),
-        // The rules are the same and no certificate has ended, so nothing can have changed.
-        Some(_) if are_valid_at(chain, now) => true,
+        // The rules are the same, and no certificate or revocation list has ended. So nothing can have changed.
+        Some(_) if are_valid_at(chain, now) && verifier.rule.lists.are_good_at(now) => true,
         Some((leaf, others)) => verifier.verify_client_cert(leaf, others, now).is_ok(),
     }
 }
@@ -147,7 +188,11 @@ pub(crate) fn read_authorities(
 }
 
 /// Returns the digest of the rules for clients, to which tickets are bound.
-fn policy_digest(settings: &ClientSettings, authorities: &[CertificateDer<'_>]) -> [u8; 32] {
+fn policy_digest(
+    settings: &ClientSettings,
+    authorities: &[CertificateDer<'_>],
+    lists: &RevocationLists,
+) -> [u8; 32] {
     let mut digest = Context::new(&SHA256);
     let mut add = |bytes: &[u8]| {
         // With its length each part has one meaning only.
@@ -158,6 +203,9 @@ fn policy_digest(settings: &ClientSettings, authorities: &[CertificateDer<'_>]) 
     add(&(settings.max_chain_certificates as u64).to_be_bytes());
     add(&(authorities.len() as u64).to_be_bytes());
     authorities.iter().for_each(|certificate| add(certificate));
+    add(&[settings.expired_crls as u8]);
+    add(&(lists.ders().count() as u64).to_be_bytes());
+    lists.ders().for_each(|list| add(list));
     for pattern in &settings.allowed_names {
         add(&[pattern.kind as u8]);
         add(pattern.text.as_bytes());

@@ -16,7 +16,7 @@ use oarlock_wire::ServerSettings;
 use serde::Deserialize;
 
 use crate::certificate::UnknownNamePolicy;
-use crate::clients::NamePattern;
+use crate::clients::{ExpiredCrlRule, NamePattern};
 use crate::header::HeaderVersion;
 
 pub use values::{BackendAddress, KeyGroup, ListenAddress, TlsCipher, TlsVersion};
@@ -190,6 +190,13 @@ pub struct ClientSettings {
     /// The allowed names. Default: all names.
     #[serde(default)]
     pub allowed_names: Vec<NamePattern>,
+    /// The files of revocation lists, in PEM or DER. Default: none, and no certificate counts as
+    /// revoked.
+    #[serde(default)]
+    pub crl_files: Vec<PathBuf>,
+    /// The use of lists whose end has passed.
+    #[serde(default)]
+    pub expired_crls: ExpiredCrlRule,
     /// True if a client without a certificate is refused.
     #[serde(default = "is_required")]
     pub required: bool,
@@ -325,7 +332,10 @@ impl ProxyConfig {
 
     fn resolve_paths(&mut self, base: &Path) {
         let certificates = self.certificates.path.iter_mut().chain(&mut self.tickets.keys);
-        let clients = self.clients.iter_mut().map(|clients| &mut clients.authorities);
+        let clients = self
+            .clients
+            .iter_mut()
+            .flat_map(|clients| std::iter::once(&mut clients.authorities).chain(&mut clients.crl_files));
         self.cryptoserver.iter_mut().for_each(|server| server.resolve_paths(base));
         self.devices.iter_mut().for_each(|device| device.resolve_paths(base));
         for path in certificates.chain(clients) {

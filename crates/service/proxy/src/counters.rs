@@ -101,6 +101,7 @@ impl RefusalReason {
         match error {
             Error::NoCertificatesPresented
             | Error::InvalidCertificate(_)
+            | Error::InvalidCertRevocationList(_)
             | Error::AlertReceived(AlertDescription::CertificateRequired) => Self::ClientCertificate,
             Error::NoApplicationProtocol | Error::PeerIncompatible(_) => Self::Incompatible,
             // rustls has no other error for a resolver without a certificate.

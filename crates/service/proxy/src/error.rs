@@ -8,7 +8,7 @@ use oarlock_service_kit::settings::SettingsError;
 use oarlock_service_kit::{KeyHolderError, ListenError};
 
 use crate::certificate::{CertificateFault, CertificateTableError};
-use crate::clients::AuthorityError;
+use crate::clients::{AuthorityError, ClientRuleError};
 use crate::tickets::TicketKeyError;
 
 /// An error of starting the proxy or of replacing its settings.
@@ -25,9 +25,9 @@ pub enum ProxyServiceError {
     /// The ticket keys cannot be used.
     #[error("[tickets] keys: {0}")]
     Tickets(#[from] TicketKeyError),
-    /// The authorities of clients cannot be used.
-    #[error("[clients] authorities: {0}")]
-    Clients(AuthorityError),
+    /// The authorities or the revocation lists of clients cannot be used.
+    #[error(transparent)]
+    Clients(#[from] ClientRuleError),
     /// The authorities of a backend cannot be used.
     #[error("[backend.tls] authorities: {0}")]
     BackendAuthorities(AuthorityError),

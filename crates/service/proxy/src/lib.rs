@@ -5,9 +5,11 @@
 //! |---|---|
 //! | [`config`] | `proxy.toml` |
 //! | `service`, `error` | the service: opened, bound, running, reloaded |
+//! | `warning` | what works otherwise than an operator may expect |
 //! | `state` | the settings in force and the resources that outlive them |
 //! | [`certificate`] | the table of certificates, keys and OCSP responses |
 //! | `tls`, `tickets`, `clients` | the configuration of TLS, session tickets, certificates of clients |
+//! | `signature` | signatures of what is not part of a handshake |
 //! | `listen`, `worker` | listening sockets, and a thread for each core |
 //! | `admission` | the limits of connections |
 //! | `connection`, `term` | the path of a connection from its first byte to its end |
@@ -34,16 +36,21 @@ mod listen;
 mod page;
 mod relay;
 mod service;
+mod signature;
 mod state;
 mod stream;
 mod term;
 mod tickets;
 mod tls;
+mod warning;
 mod worker;
 
-pub use self::clients::{AuthorityError, NamePattern, NamePatternError};
+pub use self::clients::{
+    AuthorityError, ClientRuleError, CrlError, CrlWarning, ExpiredCrlRule, NamePattern, NamePatternError,
+};
 pub use self::config::ProxyConfig;
 pub use self::counters::RefusalReason;
 pub use self::error::ProxyServiceError;
 pub use self::service::{BoundProxy, ProxyReload, ProxyService};
 pub use self::tickets::TicketKeyError;
+pub use self::warning::ProxyWarning;

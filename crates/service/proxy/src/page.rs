@@ -1,5 +1,7 @@
 //! The metrics page in the format of Prometheus.
 
+use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
 use oarlock_network::DrainSwitch;
@@ -8,6 +10,7 @@ use oarlock_service_kit::metrics::{
     read_counter as read,
 };
 
+use crate::clients::ClientNameVerifier;
 use crate::state::ProxyShared;
 
 /// The state that the metrics page shows.
@@ -93,6 +96,9 @@ fn write_certificates(text: &mut MetricsText, shared: &ProxyShared) {
         let help = "The earliest end of a certificate, in seconds since 1970.";
         text.value("oarlock_proxy_certificate_end_seconds", help, table.earliest_end().unwrap_or(0));
     }
+    if let Some(clients) = &shared.current.get().clients {
+        write_crl_ends(text, clients);
+    }
     let counters = &shared.counters;
     let help = "Handshakes for which no fitting certificate was valid at the time.";
     let without = read(&counters.without_valid_certificate);
@@ -101,4 +107,18 @@ fn write_certificates(text: &mut MetricsText, shared: &ProxyShared) {
     let reloads = reloads.map(|(result, counter)| (result, read(counter)));
     let help = "Reloads of certificates and settings.";
     text.totals("oarlock_proxy_reloads_total", help, "result", reloads);
+}
+
+/// Writes the earliest end of the lists in each file.
+fn write_crl_ends(text: &mut MetricsText, clients: &ClientNameVerifier) {
+    let mut ends: BTreeMap<&Path, i64> = BTreeMap::new();
+    for (path, end_s) in clients.rule.lists.ends() {
+        let earliest = ends.entry(path).or_insert(end_s);
+        *earliest = end_s.min(*earliest);
+    }
+    let name = "oarlock_proxy_crl_end_seconds";
+    text.gauge(name, "The earliest end of the revocation lists in a file, in seconds since 1970.");
+    for (path, end_s) in ends {
+        text.sample(name, &[("file", &*path.to_string_lossy())], end_s);
+    }
 }

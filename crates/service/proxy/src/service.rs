@@ -14,7 +14,7 @@ use tokio::task::spawn_blocking;
 use tokio::time::sleep;
 use tracing::{error, info, warn};
 
-use crate::certificate::{CertificateEntry, CertificateWarning};
+use crate::certificate::CertificateEntry;
 use crate::config::ProxyConfig;
 use crate::counters::count;
 use crate::error::ProxyServiceError;
@@ -22,6 +22,7 @@ use crate::kernel::KernelPaths;
 use crate::listen::BoundSockets;
 use crate::page::ProxyPage;
 use crate::state::{ProxyResources, ProxyShared, ProxyState, WatchedFiles};
+use crate::warning::ProxyWarning;
 use crate::worker::{ProxyWorker, start_worker};
 
 /// An opened proxy: its engines are tested and its certificates are read. Sockets are bound later.
@@ -41,7 +42,7 @@ struct ReloadState {
     seen: WatchedFiles,
 }
 
-/// The maximum number of certificates about which a start or a reload warns one by one.
+/// The maximum number of warnings that a start or a reload logs one by one.
 const MAX_WARNINGS: usize = 20;
 
 /// The result of a look at the files.
@@ -99,7 +100,7 @@ impl ProxyService {
     /// A socket cannot be bound.
     pub async fn bind(&self) -> Result<BoundProxy, ProxyServiceError> {
         let sockets = BoundSockets::bind(&self.first)?;
-        self.log_certificate_warnings();
+        self.log_warnings();
         let metrics = bind_tcp(self.first.listen.metrics, &mut PassedSockets::default()).await;
         let metrics = metrics.map_err(ProxyServiceError::Metrics)?;
         Ok(BoundProxy { service: self.clone(), sockets, metrics })
@@ -164,7 +165,7 @@ impl ProxyService {
                 count(&counters.reloads);
                 let ms = began.elapsed().as_millis();
                 info!(certificates, ms, "the settings and the certificates were read again");
-                self.log_certificate_warnings();
+                self.log_warnings();
                 Ok(())
             }
             Err(error) => {
@@ -192,19 +193,23 @@ impl ProxyService {
         self.shared.current.get().table.as_ref().map(|table| table.entries().to_vec()).unwrap_or_default()
     }
 
-    /// Returns the certificates in use that clients or backends reject now, in the order of their files.
+    /// Returns the warnings about certificates that clients or backends reject now, in the order of their files, and
+    /// about revocation lists.
     #[must_use]
-    pub fn certificate_warnings(&self) -> Vec<CertificateWarning> {
-        self.resources.certificate_warnings(&self.shared.current.get())
+    pub fn warnings(&self) -> Vec<ProxyWarning> {
+        self.resources.warnings(&self.shared.current.get())
     }
 
-    fn log_certificate_warnings(&self) {
-        let warnings = self.certificate_warnings();
+    fn log_warnings(&self) {
+        let warnings = self.warnings();
         for warning in warnings.iter().take(MAX_WARNINGS) {
-            warn!(%warning, "peers reject a certificate");
+            match warning {
+                ProxyWarning::Certificate(warning) => warn!(%warning, "peers reject a certificate"),
+                ProxyWarning::Crl(warning) => warn!(%warning, "a revocation list needs attention"),
+            }
         }
         if let Some(more @ 1..) = warnings.len().checked_sub(MAX_WARNINGS) {
-            warn!(more, "peers reject further certificates");
+            warn!(more, "there are further warnings: `oarlock proxy --check` prints them");
         }
     }
 

@@ -16,14 +16,16 @@ use crate::admission::{ConnectionLimits, ConnectionMaxima};
 use crate::backend::{Backend, BackendContext};
 use crate::certificate::{
     CertificateFiles, CertificateKeySources, CertificateResolver, CertificateSource, CertificateTable,
-    CertificateWarning, list_certificates,
+    list_certificates,
 };
+use crate::clients::ClientNameVerifier;
 use crate::config::{ProxyConfig, ProxyLimits, ProxyMode};
 use crate::counters::ProxyCounters;
 use crate::error::ProxyServiceError;
 use crate::kernel::KernelPaths;
 use crate::tickets::{TicketPolicy, max_session_seconds};
 use crate::tls::{RotatingTickets, build_config, build_tickets, read_clients, with_settings};
+use crate::warning::ProxyWarning;
 
 /// The resources that outlive the settings.
 pub(crate) struct ProxyResources {
@@ -45,6 +47,8 @@ pub(crate) struct ProxyState {
     pub(crate) clock: ServiceClock,
     default_backend: Option<Arc<Backend>>,
     routes: Vec<BackendRoute>,
+    /// The rules for certificates of clients, if these are asked for.
+    pub(crate) clients: Option<Arc<ClientNameVerifier>>,
     /// The tickets of clients, if they get any.
     pub(crate) tickets: Option<Arc<TicketPolicy>>,
     ticket_keys: RotatingTickets,
@@ -99,12 +103,15 @@ impl ProxyResources {
         })
     }
 
-    /// Returns the certificates of a state that clients or backends reject now.
-    pub(crate) fn certificate_warnings(&self, state: &ProxyState) -> Vec<CertificateWarning> {
+    /// Returns the certificates of a state that clients or backends reject now, and the revocation lists for which
+    /// clients are refused.
+    pub(crate) fn warnings(&self, state: &ProxyState) -> Vec<ProxyWarning> {
         let now_s = self.clock.signed_now_s();
         let served = state.table.iter().flat_map(|table| table.warnings(now_s));
         let backends = state.routes.iter().map(|route| &route.backend).chain(&state.default_backend);
-        served.chain(backends.filter_map(|backend| backend.certificate_warning(now_s))).collect()
+        let certificates = served.chain(backends.filter_map(|backend| backend.certificate_warning(now_s)));
+        let lists = state.clients.iter().flat_map(|clients| clients.rule.lists.warnings(now_s));
+        certificates.map(ProxyWarning::from).chain(lists.map(ProxyWarning::from)).collect()
     }
 }
 
@@ -138,6 +145,7 @@ impl ProxyState {
             clock: resources.clock.clone(),
             default_backend: config.backend.as_ref().map(open).transpose()?,
             routes,
+            clients: None,
             tickets: None,
             ticket_keys: None,
         };
@@ -178,7 +186,7 @@ impl ProxyState {
             None => TlsAcceptor::new(server)
                 .with_limits(HandshakeLimits { max_waiting: usize::MAX, ..resources.handshakes }),
         };
-        (self.acceptor, self.table) = (Some(acceptor), Some(table));
+        (self.acceptor, self.table, self.clients) = (Some(acceptor), Some(table), clients);
         Ok(())
     }
 
@@ -236,8 +244,11 @@ impl WatchedFiles {
             ProxyMode::Server => list_certificates(&source(config)).unwrap_or_default(),
             ProxyMode::Client => Vec::new(),
         };
-        let paths =
-            config.tickets.keys.iter().chain(config.clients.iter().map(|clients| &clients.authorities));
+        let clients = config
+            .clients
+            .iter()
+            .flat_map(|clients| std::iter::once(&clients.authorities).chain(&clients.crl_files));
+        let paths = config.tickets.keys.iter().chain(clients);
         let backends = config.backends().flat_map(|backend| &backend.tls).flat_map(|tls| {
             [Some(&tls.authorities), tls.certificate.as_ref(), tls.private_key.as_ref()].into_iter().flatten()
         });

@@ -30,14 +30,13 @@ pub(crate) fn with_settings(provider: &CryptoProvider, tls: &TlsSettings) -> Arc
     Arc::new(CryptoProvider { kx_groups, cipher_suites, ..provider.clone() })
 }
 
-/// Reads the authorities of clients.
+/// Reads the authorities and the revocation lists of clients.
 pub(crate) fn read_clients(
     config: &ProxyConfig,
     provider: &Arc<CryptoProvider>,
 ) -> Result<Option<Arc<ClientNameVerifier>>, ProxyServiceError> {
     let Some(clients) = &config.clients else { return Ok(None) };
-    let verifier = read_client_verifier(clients, provider);
-    Ok(Some(Arc::new(verifier.map_err(ProxyServiceError::Clients)?)))
+    Ok(Some(Arc::new(read_client_verifier(clients, provider)?)))
 }
 
 /// Builds the configuration. It has no tickets: each connection gets its own, by [`TicketPolicy::for_connection`].

@@ -7,7 +7,9 @@
 //! | `faults` | reloads, killed backends and resets at random |
 //! | `post_quantum` | hybrid groups and ML-DSA certificates, with clients that have them and clients that do not |
 //! | `kernel_hand_over` | connections whose records the kernel makes |
+//! | `revocation` | revoked certificates of clients |
 //! | `proxied` | helpers: a proxy, its certificates, a backend and clients |
+//! | `peers` | helpers: HAProxy, stunnel and hitch, and curl |
 //! | `hello` | helpers: ClientHello messages by hand |
 //! | `test_engine` | helpers: an engine that gives wrong results or waits |
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that panics has failed")]
@@ -16,7 +18,9 @@ mod bad_input;
 mod faults;
 mod hello;
 mod kernel_hand_over;
+mod peers;
 mod post_quantum;
 mod proxied;
+mod revocation;
 mod service;
 mod test_engine;

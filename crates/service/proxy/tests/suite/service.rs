@@ -91,8 +91,7 @@ async fn a_certificate_that_begins_or_ends_changes_the_choice_of_a_running_proxy
     let error = proxy.connect(&client(), "timed.x.example").await.unwrap_err().to_string();
     assert!(error.contains("Expired") || error.contains("expired"), "{error}");
     assert_eq!(proxy.metric(without_valid).await, 1);
-    let warnings: Vec<String> =
-        proxy.service.certificate_warnings().iter().map(ToString::to_string).collect();
+    let warnings: Vec<String> = proxy.service.warnings().iter().map(ToString::to_string).collect();
     assert_eq!(warnings.len(), 3, "{warnings:?}");
     assert!(warnings[0].contains("b-old.pem: the certificate has expired at Jan 10"), "{warnings:?}");
 }

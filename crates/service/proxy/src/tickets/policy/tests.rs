@@ -1,6 +1,9 @@
 use std::time::Duration;
 
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
+use rcgen::{
+    BasicConstraints, CertificateParams, CertificateRevocationListParams, CertifiedIssuer, DnType, IsCa,
+    KeyIdMethod, KeyPair, RevokedCertParams, SerialNumber,
+};
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, ServerName};
 use rustls::server::danger::ClientCertVerifier;
@@ -10,8 +13,10 @@ use rustls::{
     ServerConfig, ServerConnection, SideData, SupportedProtocolVersion,
 };
 
+use x509_parser::prelude::{FromDer, X509Certificate};
+
 use super::*;
-use crate::clients::read_client_verifier;
+use crate::clients::{ExpiredCrlRule, read_client_verifier};
 use crate::config::ClientSettings;
 use crate::tickets::rotating_tickets;
 
@@ -76,9 +81,35 @@ impl TicketTest {
         ClientSettings {
             authorities: self.file.path().to_owned(),
             allowed_names: Vec::new(),
+            crl_files: Vec::new(),
+            expired_crls: ExpiredCrlRule::Refuse,
             required: true,
             max_chain_certificates: 8,
         }
+    }
+
+    /// Writes a list that ends after some seconds and revokes these certificates. Returns the settings with it.
+    fn settings_with_list(&self, ends_at: u64, revoked: &[&TestIdentity]) -> ClientSettings {
+        let date = |seconds: u64| (std::time::UNIX_EPOCH + Duration::from_secs(seconds)).into();
+        let revoked = revoked.iter().map(|(chain, _)| RevokedCertParams {
+            serial_number: SerialNumber::from_slice(
+                X509Certificate::from_der(&chain[0]).unwrap().1.raw_serial(),
+            ),
+            revocation_time: date(START_S),
+            reason_code: None,
+            invalidity_date: None,
+        });
+        let params = CertificateRevocationListParams {
+            this_update: date(START_S),
+            next_update: date(START_S + ends_at),
+            crl_number: SerialNumber::from(1_u64),
+            issuing_distribution_point: None,
+            revoked_certs: revoked.collect(),
+            key_identifier_method: KeyIdMethod::Sha256,
+        };
+        let path = self.file.path().with_extension("crl");
+        std::fs::write(&path, params.signed_by(&self.authority).unwrap().der()).unwrap();
+        ClientSettings { crl_files: vec![path], ..self.settings() }
     }
 
     fn policy(&self, settings: &ClientSettings) -> Arc<TicketPolicy> {
@@ -238,6 +269,46 @@ fn a_ticket_is_good_for_one_policy_only() {
         assert_eq!(test.connect(&all[2], &client), Ok(HandshakeKind::Full));
         assert_eq!(test.connect(&all[2], &client), Ok(HandshakeKind::Resumed));
         assert_eq!(test.connect(&all[0], &client), Err(Error::NoCertificatesPresented));
+    }
+}
+
+#[test]
+fn a_revoked_client_is_refused_also_if_it_has_a_ticket() {
+    for version in VERSIONS {
+        let test = TicketTest::new();
+        let (good, bad) = (issue(&test.authority, &[], None), issue(&test.authority, &[], None));
+        let before = test.policy(&test.settings_with_list(900, &[]));
+        let after = test.policy(&test.settings_with_list(900, &[&bad]));
+        let (good, bad) = (test.client(version, Some(&good)), test.client(version, Some(&bad)));
+        for client in [&good, &bad] {
+            assert_eq!(test.connect(&before, client), Ok(HandshakeKind::Full));
+            assert_eq!(test.connect(&before, client), Ok(HandshakeKind::Resumed));
+        }
+        assert_eq!(test.connect(&after, &bad), Err(CertificateError::Revoked.into()));
+        // A changed list ends all sessions once.
+        assert_eq!(test.connect(&after, &good), Ok(HandshakeKind::Full));
+        assert_eq!(test.connect(&after, &good), Ok(HandshakeKind::Resumed));
+    }
+}
+
+#[test]
+fn a_session_ends_with_a_revocation_list_unless_ended_ones_are_used() {
+    for version in VERSIONS {
+        let test = TicketTest::new();
+        let identity = issue(&test.authority, &[], None);
+        let settings = test.settings_with_list(300, &[]);
+        for (rule, is_used) in [(ExpiredCrlRule::Refuse, false), (ExpiredCrlRule::Use, true)] {
+            let policy = test.policy(&ClientSettings { expired_crls: rule, ..settings.clone() });
+            let client = test.client(version, Some(&identity));
+            test.clock.set(START_S);
+            assert_eq!(test.connect(&policy, &client), Ok(HandshakeKind::Full));
+            test.clock.set(START_S + 299);
+            assert_eq!(test.connect(&policy, &client), Ok(HandshakeKind::Resumed));
+            test.clock.set(START_S + 300);
+            let result = test.connect(&policy, &client);
+            assert_eq!(result == Ok(HandshakeKind::Resumed), is_used, "{result:?}");
+            assert_eq!(result.is_err(), !is_used);
+        }
     }
 }
 

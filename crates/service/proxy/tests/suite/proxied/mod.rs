@@ -13,10 +13,11 @@ use oarlock::{Accelerator, AcceleratorBuilder};
 use oarlock_proxy::{ProxyConfig, ProxyService};
 use oarlock_service_kit::ServiceClock;
 use rcgen::{
-    BasicConstraints, Certificate, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, NameConstraints,
+    BasicConstraints, Certificate, CertificateParams, CertificateRevocationListParams, CertifiedIssuer,
+    DnType, IsCa, KeyIdMethod, KeyPair, NameConstraints, RevokedCertParams, SerialNumber,
 };
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, ServerName};
-use rustls::{ClientConfig, RootCertStore};
+use rustls::{ClientConfig, RootCertStore, SupportedProtocolVersion};
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -34,10 +35,23 @@ pub(crate) struct TestAuthority {
     issuer: CertifiedIssuer<'static, KeyPair>,
 }
 
+/// A certificate of a client, its key and its number.
+pub(crate) struct ClientIdentity {
+    chain: Vec<CertificateDer<'static>>,
+    key: KeyPair,
+    pub(crate) serial: SerialNumber,
+    /// The certificate and the key in PEM.
+    pub(crate) pem: String,
+}
+
 impl TestAuthority {
     /// Makes an authority and a certificate for `localhost`, as the first one of the directory `certificates`.
     pub(crate) fn new() -> Self {
-        let params = authority_params("test authority");
+        Self::named("test authority")
+    }
+
+    pub(crate) fn named(name: &str) -> Self {
+        let params = authority_params(name);
         let issuer = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
         let settings = Self { directory: tempfile::tempdir().unwrap(), issuer };
         fs::write(settings.path("ca.pem"), settings.issuer.pem()).unwrap();
@@ -159,6 +173,51 @@ impl TestAuthority {
         let (chain, key) = self.issue(names, common_name);
         let (_, chain) = x509_parser::pem::parse_x509_pem(chain.as_bytes()).unwrap();
         self.client_with(vec![CertificateDer::from(chain.contents)], &key)
+    }
+
+    /// Issues a certificate for a client.
+    pub(crate) fn identity(&self, common_name: &str) -> ClientIdentity {
+        let (text, key) = self.issue(&["client.test"], common_name);
+        let (_, chain) = x509_parser::pem::parse_x509_pem(text.as_bytes()).unwrap();
+        let serial = chain.parse_x509().unwrap().raw_serial().to_vec();
+        let pem = text + &key.serialize_pem();
+        ClientIdentity { pem, chain: vec![CertificateDer::from(chain.contents)], key, serial: serial.into() }
+    }
+
+    /// Returns a client's configuration with some versions of TLS.
+    pub(crate) fn client_of(
+        &self,
+        identity: &ClientIdentity,
+        versions: &[&'static SupportedProtocolVersion],
+    ) -> ClientConfig {
+        let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(identity.key.serialize_der()));
+        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+        let builder = ClientConfig::builder_with_provider(provider).with_protocol_versions(versions).unwrap();
+        let builder = builder.with_root_certificates(self.roots());
+        builder.with_client_auth_cert(identity.chain.clone(), key).unwrap()
+    }
+
+    /// Writes a list of revoked certificates that begins and ends at times in seconds since 1970.
+    pub(crate) fn write_list(&self, file: &str, revoked: &[&SerialNumber], term: RangeInclusive<u64>) {
+        let date = |seconds: &u64| (std::time::UNIX_EPOCH + Duration::from_secs(*seconds)).into();
+        let revoked = revoked.iter().map(|&serial| RevokedCertParams {
+            serial_number: serial.clone(),
+            revocation_time: rcgen::date_time_ymd(2026, 1, 1),
+            reason_code: None,
+            invalidity_date: None,
+        });
+        let params = CertificateRevocationListParams {
+            this_update: date(term.start()),
+            next_update: date(term.end()),
+            crl_number: SerialNumber::from(1_u64),
+            issuing_distribution_point: None,
+            revoked_certs: revoked.collect(),
+            key_identifier_method: KeyIdMethod::Sha256,
+        };
+        // Renamed into place, so that the file is another one even within one tick of the clock.
+        let new = self.path("new.crl");
+        fs::write(&new, params.signed_by(&self.issuer).unwrap().pem().unwrap()).unwrap();
+        fs::rename(new, self.path(file)).unwrap();
     }
 
     /// Returns a client's configuration with a certificate of the term of [`Self::add_with_term`].

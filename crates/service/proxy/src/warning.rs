@@ -1,0 +1,22 @@
+//! Warnings about valid settings and files that work otherwise than an operator may expect.
+
+use crate::certificate::CertificateWarning;
+use crate::clients::CrlWarning;
+
+/// A property of the settings or of a file that does not keep the proxy from running.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ProxyWarning {
+    /// Peers reject a certificate.
+    #[error("{0}")]
+    Certificate(CertificateWarning),
+    /// Clients are refused because of a revocation list, or a list is not asked.
+    #[error(transparent)]
+    Crl(#[from] CrlWarning),
+}
+
+impl From<CertificateWarning> for ProxyWarning {
+    fn from(warning: CertificateWarning) -> Self {
+        Self::Certificate(warning)
+    }
+}
