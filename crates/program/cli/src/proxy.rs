@@ -149,8 +149,8 @@ fn read(global: &GlobalOptions, args: &ProxyArgs) -> Result<ProxyConfig, Setting
 }
 
 fn from_options(args: &ProxyArgs) -> ProxyConfig {
-    let mut config =
-        ProxyConfig { backend: args.backend.clone().map(BackendSettings::plain), ..ProxyConfig::default() };
+    let backend = args.backend.clone().map(BackendSettings::plain).into_iter().collect();
+    let mut config = ProxyConfig { backend, ..ProxyConfig::default() };
     config.certificates.path.clone_from(&args.certificates);
     config.tls.alpn.clone_from(&args.alpn);
     config.listen.metrics = args.metrics;
@@ -178,7 +178,7 @@ fn say(
 ) -> io::Result<()> {
     let mut out = io::stdout().lock();
     let certificates = service.certificates().len();
-    let backends: Vec<String> = config.backend_addresses().map(ToString::to_string).collect();
+    let backends: Vec<String> = config.backend_addresses().map(|address| address.to_string()).collect();
     if global.json {
         let mut value = serde_json::json!({
             "config": args.config, "sockets": addresses, "backends": backends, "certificates": certificates,

@@ -1,5 +1,6 @@
 //! The settings file `proxy.toml`.
 
+mod backends;
 mod values;
 
 use std::collections::BTreeSet;
@@ -9,16 +10,17 @@ use std::time::Duration;
 
 use oarlock_hsm::HsmSettings;
 use oarlock_network::{HostNamePattern, IpNetwork};
+use oarlock_service_kit::EngineSettings;
 use oarlock_service_kit::settings::{SettingsError, expect, expect_paths, parse_unix_mode, read_settings};
-use oarlock_service_kit::{EngineSettings, resolve_key_path};
 use oarlock_sockets::ChainLimit;
 use oarlock_wire::ServerSettings;
 use serde::Deserialize;
 
 use crate::certificate::UnknownNamePolicy;
 use crate::clients::{ExpiredCrlRule, NamePattern};
-use crate::header::HeaderVersion;
 
+use self::backends::check_names;
+pub use backends::{BackendSettings, BackendTlsSettings, BalanceRule, EndpointSettings, RouteBackend};
 pub use values::{BackendAddress, KeyGroup, ListenAddress, TlsCipher, TlsVersion};
 
 /// All settings of the proxy.
@@ -29,8 +31,9 @@ pub struct ProxyConfig {
     pub mode: ProxyMode,
     /// The sockets.
     pub listen: ProxySocketSettings,
-    /// The backend of connections without a route.
-    pub backend: Option<BackendSettings>,
+    /// The backends. The one without a name serves connections without a route.
+    #[serde(deserialize_with = "backends::one_or_several")]
+    pub backend: Vec<BackendSettings>,
     /// The backends of names and protocols. The first route that matches counts.
     pub route: Vec<RouteSettings>,
     /// The directory of certificates, and the choice among them.
@@ -83,46 +86,6 @@ pub struct ProxySocketSettings {
     pub metrics: Option<SocketAddr>,
 }
 
-/// A backend.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct BackendSettings {
-    /// The address: `HOST:PORT` or `unix:PATH`.
-    pub address: BackendAddress,
-    /// The version of the PROXY header that the backend gets, if any.
-    #[serde(default)]
-    pub proxy_protocol: Option<HeaderVersion>,
-    /// True if a PROXY header of version 2 has a checksum.
-    #[serde(default)]
-    pub proxy_checksum: bool,
-    /// The settings of TLS to the backend, if it has TLS.
-    #[serde(default)]
-    pub tls: Option<BackendTlsSettings>,
-}
-
-/// TLS to a backend.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct BackendTlsSettings {
-    /// The authorities that issue the backend's certificate, in PEM.
-    pub authorities: PathBuf,
-    /// The name in the backend's certificate. Default: the host of the address.
-    #[serde(default)]
-    pub server_name: Option<String>,
-    /// The application protocols that are offered. Default: in the mode `server` the one that the client negotiated.
-    #[serde(default)]
-    pub alpn: Vec<String>,
-    /// The proxy's own certificate for the backend, with its chain.
-    #[serde(default)]
-    pub certificate: Option<PathBuf>,
-    /// The file of that certificate's private key, or the URI of a key in a device.
-    #[serde(default)]
-    pub private_key: Option<PathBuf>,
-    /// The maximum certificates in the backend's chain, its own one included, 1 to 32.
-    #[serde(default = "max_chain_certificates")]
-    pub max_chain_certificates: usize,
-}
-
 /// A route.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -134,7 +97,7 @@ pub struct RouteSettings {
     #[serde(default)]
     pub alpn: Vec<String>,
     /// The backend of the names.
-    pub backend: BackendSettings,
+    pub backend: RouteBackend,
 }
 
 /// The certificates.
@@ -341,13 +304,11 @@ impl ProxyConfig {
         for path in certificates.chain(clients) {
             *path = base.join(&*path);
         }
-        let routes = self.route.iter_mut().map(|route| &mut route.backend);
-        for tls in self.backend.iter_mut().chain(routes).flat_map(|backend| &mut backend.tls) {
-            tls.private_key.iter_mut().for_each(|path| resolve_key_path(path, base));
-            for path in tls.certificate.iter_mut().chain([&mut tls.authorities]) {
-                *path = base.join(&*path);
-            }
-        }
+        let routes = self.route.iter_mut().filter_map(|route| match &mut route.backend {
+            RouteBackend::Inline(backend) => Some(&mut **backend),
+            RouteBackend::Named(_) => None,
+        });
+        self.backend.iter_mut().chain(routes).for_each(|backend| backend.resolve_paths(base));
     }
 
     /// Checks the settings without touching any file or socket.
@@ -357,11 +318,11 @@ impl ProxyConfig {
     pub fn check(&self) -> Result<(), SettingsError> {
         self.check_key_paths()?;
         HsmSettings::check_all(&self.devices)?;
+        check_names(&self.backend)?;
+        self.backends().try_for_each(BackendSettings::check)?;
+        self.route.iter().try_for_each(|route| self.backend_of_route(route).map(drop))?;
         self.check_mode()?;
         self.unix_mode()?;
-        for backend in self.backends() {
-            check_backend(backend)?;
-        }
         let distinct: BTreeSet<String> = self.listen.sockets.iter().map(ToString::to_string).collect();
         let is_distinct = !distinct.is_empty() && distinct.len() == self.listen.sockets.len();
         let sockets: Vec<_> = self.listen.sockets.iter().map(ToString::to_string).collect();
@@ -373,15 +334,17 @@ impl ProxyConfig {
     }
 
     fn check_mode(&self) -> Result<(), SettingsError> {
-        let has_backend = self.backend.is_some() || !self.route.is_empty();
-        expect("[backend]", "an address, or at least one [[route]]", has_backend, "nothing")?;
+        let default = self.default_backend();
+        let has_backend = default.is_some() || !self.route.is_empty();
+        let expected = "an address in a backend without a name, or at least one [[route]]";
+        expect("[backend]", expected, has_backend, "nothing")?;
         match self.mode {
             ProxyMode::Server => {
                 let has_certificates = self.certificates.path.is_some();
                 expect("[certificates] path", "a directory or a file", has_certificates, "nothing")
             }
             ProxyMode::Client => {
-                let tls = self.backend.as_ref().and_then(|backend| backend.tls.as_ref());
+                let tls = default.and_then(|backend| backend.tls.as_ref());
                 let expected = "TLS to the backend, because mode is \"client\"";
                 expect("[backend.tls]", expected, tls.is_some(), "nothing")?;
                 let expected = "none in the mode \"client\", whose clients send no name";
@@ -439,14 +402,46 @@ impl ProxyConfig {
         expect_paths(certificates.chain(tickets).chain(server).chain(backends))
     }
 
-    /// Returns the backends of the settings.
+    /// Returns the backends of the settings, those of routes included.
     pub(crate) fn backends(&self) -> impl Iterator<Item = &BackendSettings> {
-        self.backend.iter().chain(self.route.iter().map(|route| &route.backend))
+        let routes = self.route.iter().filter_map(|route| match &route.backend {
+            RouteBackend::Inline(backend) => Some(&**backend),
+            RouteBackend::Named(_) => None,
+        });
+        self.backend.iter().chain(routes)
+    }
+
+    /// Returns the settings of the backend of connections without a route.
+    pub(crate) fn default_backend(&self) -> Option<&BackendSettings> {
+        self.backend.iter().find(|backend| backend.name.is_none())
+    }
+
+    /// Returns the settings of a route's backend.
+    pub(crate) fn backend_of_route<'c>(
+        &'c self,
+        route: &'c RouteSettings,
+    ) -> Result<&'c BackendSettings, SettingsError> {
+        match &route.backend {
+            RouteBackend::Inline(backend) => {
+                let expected = "none, because the route refers to no name";
+                let found = backend.name.as_deref().unwrap_or_default();
+                expect("[route.backend] name", expected, backend.name.is_none(), found)?;
+                Ok(backend)
+            }
+            RouteBackend::Named(name) => {
+                let named = self.backend.iter().find(|backend| backend.name.as_ref() == Some(name));
+                named.ok_or_else(|| SettingsError::Value {
+                    field: "[[route]] backend",
+                    expected: "the name of a [[backend]]",
+                    found: format!("{name:?}"),
+                })
+            }
+        }
     }
 
     /// Returns the addresses of the backends.
-    pub fn backend_addresses(&self) -> impl Iterator<Item = &BackendAddress> {
-        self.backends().map(|backend| &backend.address)
+    pub fn backend_addresses(&self) -> impl Iterator<Item = BackendAddress> {
+        self.backends().flat_map(BackendSettings::endpoints).map(|endpoint| endpoint.address)
     }
 
     /// Returns the number of threads that serve connections.
@@ -502,25 +497,8 @@ impl ProxyConfig {
     }
 }
 
-fn check_backend(backend: &BackendSettings) -> Result<(), SettingsError> {
-    let Some(tls) = &backend.tls else { return Ok(()) };
-    let has_name = tls.server_name.is_some() || matches!(backend.address, BackendAddress::Tcp { .. });
-    expect("[backend.tls] server_name", "a name, because the address has none", has_name, "nothing")?;
-    let is_pair = tls.certificate.is_some() == tls.private_key.is_some();
-    expect("[backend.tls] certificate", "a private_key beside it", is_pair, "only one of both")?;
-    check_chain("[backend.tls] max_chain_certificates", tls.max_chain_certificates)
-}
-
 fn check_chain(field: &'static str, longest: usize) -> Result<(), SettingsError> {
     expect(field, "1 to 32", (1..=32).contains(&longest), longest)
-}
-
-impl BackendSettings {
-    /// Returns the settings of a backend without TLS and without a header.
-    #[must_use]
-    pub fn plain(address: BackendAddress) -> Self {
-        Self { address, proxy_protocol: None, proxy_checksum: false, tls: None }
-    }
 }
 
 impl ProxyLimits {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use oarlock_network::{HandshakeSlot, HostName, LogLimit};
+use oarlock_network::{HandshakeSlot, HostName, LogLimit, linger};
 use oarlock_rustls::{TlsAcceptor, TlsHandshakeError};
 use rustls::server::ServerConnection;
 use rustls::{HandshakeKind, ServerConfig};
@@ -16,7 +16,7 @@ use tokio_rustls::server;
 use tracing::{debug, warn};
 
 use crate::admission::{CountedConnection, ExceededLimit};
-use crate::backend::BackendError;
+use crate::backend::{BackendConnection, BackendError};
 use crate::clients::ClientNames;
 use crate::counters::{HandshakeLabels, RefusalReason, version_name};
 use crate::handover::relay_connection;
@@ -48,8 +48,8 @@ enum ConnectionError {
     Handshake(#[from] TlsHandshakeError),
     #[error("no route fits, and there is no [backend]")]
     NoRoute,
-    #[error("the backend {address}: {error}")]
-    Backend { address: String, error: BackendError },
+    #[error("the backend {name}: {error}")]
+    Backend { name: String, error: BackendError, client: Box<(RelayStream, CountedConnection)> },
 }
 
 /// The limit of log lines about refused clients: unknown peers must not fill the disk.
@@ -82,8 +82,12 @@ pub(crate) async fn serve_connection(
         Err(error) => {
             counters.refuse(error.reason());
             report_refusal(&error);
+            if let ConnectionError::Backend { mut client, .. } = error {
+                // A close_notify: the client learns at once that it gets no answer.
+                linger(&mut client.0).await;
+            }
         }
-        Ok((client, backend, _counted)) => {
+        Ok((client, BackendConnection { stream: backend, lease: _lease, .. }, _counted)) => {
             let max_idle = state.limits.max_idle();
             let term = ConnectionTerm::new(&client, &backend, &state.clock);
             // A long connection must not keep the certificates of replaced settings in memory.
@@ -100,7 +104,7 @@ async fn open(
     OpenHandshake { slot, addresses, evicted }: OpenHandshake,
     state: &Arc<ProxyState>,
     shared: &ProxyShared,
-) -> Result<(RelayStream, RelayStream, CountedConnection), ConnectionError> {
+) -> Result<(RelayStream, BackendConnection, CountedConnection), ConnectionError> {
     let accepting = accept_client(socket, addresses, &mut counted, &slot, state, shared);
     let accepted = tokio::select! {
         accepted = timeout(state.limits.max_handshake(), accepting) => accepted,
@@ -113,8 +117,15 @@ async fn open(
     let backend = state.find_backend(name.as_ref(), alpn);
     let backend = backend.ok_or(ConnectionError::NoRoute)?;
     match backend.connect(&header, alpn).await {
-        Ok(connected) => Ok((client, connected, counted)),
-        Err(error) => Err(ConnectionError::Backend { address: backend.address.to_string(), error }),
+        Ok(connected) => {
+            let (backend, endpoint) = (backend.label(), connected.lease.endpoint().label());
+            debug!(backend, endpoint, tries = connected.tries, "a connection has reached its backend");
+            Ok((client, connected, counted))
+        }
+        Err(error) => {
+            let (name, client) = (backend.label().to_owned(), Box::new((client, counted)));
+            Err(ConnectionError::Backend { name, error, client })
+        }
     }
 }
 

@@ -11,6 +11,7 @@ use oarlock_service_kit::metrics::{
 };
 
 use crate::clients::ClientNameVerifier;
+use crate::backend::write_backends;
 use crate::state::ProxyShared;
 
 /// The state that the metrics page shows.
@@ -24,6 +25,7 @@ impl MetricsPage for ProxyPage {
     fn page(&self) -> String {
         let mut text = MetricsText::of_service("proxy", self.is_draining());
         write_connections(&mut text, &self.shared);
+        write_backends(&mut text, &self.shared.current.get().backends);
         write_bytes(&mut text, &self.shared);
         write_certificates(&mut text, &self.shared);
         if let Some(devices) = &self.shared.holders.devices {

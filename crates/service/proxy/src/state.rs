@@ -13,7 +13,7 @@ use oarlock_service_kit::{Current, KeyHolders, ServiceClock};
 use rustls::crypto::CryptoProvider;
 
 use crate::admission::{ConnectionLimits, ConnectionMaxima};
-use crate::backend::{Backend, BackendContext};
+use crate::backend::{Backend, BackendContext, BackendRegistry, BackendSet, BackendTlsContext};
 use crate::certificate::{
     CertificateFiles, CertificateKeySources, CertificateResolver, CertificateSource, CertificateTable,
     list_certificates,
@@ -30,6 +30,8 @@ use crate::warning::ProxyWarning;
 /// The resources that outlive the settings.
 pub(crate) struct ProxyResources {
     pub(crate) keys: CertificateKeySources,
+    /// The health of backends.
+    backends: BackendRegistry,
     provider: CryptoProvider,
     handshakes: HandshakeLimits,
     clock: ServiceClock,
@@ -45,6 +47,7 @@ pub(crate) struct ProxyState {
     pub(crate) limits: ProxyLimits,
     pub(crate) header_networks: Vec<IpNetwork>,
     pub(crate) clock: ServiceClock,
+    pub(crate) backends: BackendSet,
     default_backend: Option<Arc<Backend>>,
     routes: Vec<BackendRoute>,
     /// The rules for certificates of clients, if these are asked for.
@@ -94,6 +97,7 @@ impl ProxyResources {
         Ok(Self {
             provider: provider(&accelerator),
             keys: CertificateKeySources { accelerator, holders },
+            backends: BackendRegistry::default(),
             handshakes: HandshakeLimits {
                 max_under_way: limits.max_handshakes,
                 max_waiting: limits.max_waiting_handshakes,
@@ -108,8 +112,8 @@ impl ProxyResources {
     pub(crate) fn warnings(&self, state: &ProxyState) -> Vec<ProxyWarning> {
         let now_s = self.clock.signed_now_s();
         let served = state.table.iter().flat_map(|table| table.warnings(now_s));
-        let backends = state.routes.iter().map(|route| &route.backend).chain(&state.default_backend);
-        let certificates = served.chain(backends.filter_map(|backend| backend.certificate_warning(now_s)));
+        let backends = state.backends.iter().filter_map(|backend| backend.certificate_warning(now_s));
+        let certificates = served.chain(backends);
         let lists = state.clients.iter().flat_map(|clients| clients.rule.lists.warnings(now_s));
         certificates.map(ProxyWarning::from).chain(lists.map(ProxyWarning::from)).collect()
     }
@@ -123,18 +127,19 @@ impl ProxyState {
         before: Option<&Self>,
     ) -> Result<Self, ProxyServiceError> {
         let provider = with_settings(&resources.provider, &config.tls);
-        let context = BackendContext {
+        let tls = BackendTlsContext {
             provider: &provider,
             keys: &resources.keys,
             handshakes: resources.handshakes,
             max_handshake: config.limits.max_handshake(),
             max_session_s: max_session_seconds(config.tickets.lifetime_seconds),
-            max_connect: config.limits.max_connect(),
         };
-        let open = |backend| Backend::open(backend, &context).map(Arc::new);
+        let max_connect = config.limits.max_connect();
+        let context = BackendContext { tls, max_connect, registry: &resources.backends };
+        let backends = BackendSet::open(config, &context)?;
         let routes = config.route.iter().map(|route| {
             let (names, alpn) = (route.names.clone(), route.alpn.clone());
-            Ok(BackendRoute { names, alpn, backend: open(&route.backend)? })
+            Ok(BackendRoute { names, alpn, backend: backends.find(config.backend_of_route(route)?)? })
         });
         let routes = routes.collect::<Result<Vec<_>, ProxyServiceError>>()?;
         let mut state = Self {
@@ -143,7 +148,8 @@ impl ProxyState {
             limits: config.limits.clone(),
             header_networks: config.listen.proxy_protocol_from.clone(),
             clock: resources.clock.clone(),
-            default_backend: config.backend.as_ref().map(open).transpose()?,
+            default_backend: config.default_backend().map(|backend| backends.find(backend)).transpose()?,
+            backends,
             routes,
             clients: None,
             tickets: None,

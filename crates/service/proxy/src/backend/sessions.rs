@@ -19,7 +19,7 @@ use crate::clients::are_valid_at;
 /// The maximum number of tickets of TLS 1.3. Each serves one connection.
 const MAX_TICKETS: usize = 32;
 
-/// The sessions of a backend. It has one name, so they need none.
+/// The sessions of one address of a backend. It has one name, so they need none.
 pub(super) struct BackendSessions {
     max_age_s: u64,
     clock: ServiceClock,

@@ -4,16 +4,19 @@
 //! |---|---|
 //! | `service` | the proxy as clients and backends see it |
 //! | `bad_input` | bad clients, bad backends, bad engines, and ends in every state |
+//! | `backends` | several endpoints of a backend, and endpoints that fail |
 //! | `faults` | reloads, killed backends and resets at random |
 //! | `post_quantum` | hybrid groups and ML-DSA certificates, with clients that have them and clients that do not |
 //! | `kernel_hand_over` | connections whose records the kernel makes |
 //! | `revocation` | revoked certificates of clients |
 //! | `proxied` | helpers: a proxy, its certificates, a backend and clients |
 //! | `peers` | helpers: HAProxy, stunnel and hitch, and curl |
+//! | `switched` | helpers: backends that are switched off and on |
 //! | `hello` | helpers: ClientHello messages by hand |
 //! | `test_engine` | helpers: an engine that gives wrong results or waits |
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that panics has failed")]
 
+mod backends;
 mod bad_input;
 mod faults;
 mod hello;
@@ -23,4 +26,5 @@ mod post_quantum;
 mod proxied;
 mod revocation;
 mod service;
+mod switched;
 mod test_engine;

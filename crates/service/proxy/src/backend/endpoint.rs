@@ -1,0 +1,192 @@
+//! An endpoint: one address of a backend, with its health and its connections.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicU64, AtomicUsize};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use oarlock_network::LogLimit;
+use oarlock_service_kit::metrics::read_counter;
+use tokio::net::{TcpStream, UnixStream};
+use tokio::time::Instant;
+use tracing::{info, warn};
+
+use super::balance::endpoint_seed;
+use super::error::{ConnectResult, EndpointError};
+use super::health::{Availability, ConnectKind, EndpointHealth, HealthChange};
+use super::history::BackendHistory;
+use crate::config::BackendAddress;
+use crate::stream::SocketStream;
+
+/// An endpoint. It lives as long as the settings or an open connection use it, so a reload does not forget its health.
+#[derive(Debug)]
+pub(crate) struct Endpoint {
+    history: Arc<BackendHistory>,
+    label: String,
+    target: EndpointTarget,
+    seed: u64,
+    health: Mutex<EndpointHealth>,
+    /// Open connections, and those that are being opened.
+    open: AtomicUsize,
+    connects: [AtomicU64; ConnectResult::ALL.len()],
+    changes: LogLimit,
+}
+
+/// The address to connect to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum EndpointTarget {
+    Tcp(SocketAddr),
+    Name { host: String, port: u16 },
+    Unix(PathBuf),
+}
+
+/// A connection of an endpoint, which counts until this is dropped.
+#[derive(Debug)]
+pub(crate) struct EndpointLease {
+    endpoint: Arc<Endpoint>,
+    kind: ConnectKind,
+}
+
+impl Endpoint {
+    pub(super) fn new(history: Arc<BackendHistory>, target: EndpointTarget) -> Self {
+        let label = target.to_string();
+        Self {
+            history,
+            seed: endpoint_seed(&label),
+            label,
+            target,
+            health: Mutex::default(),
+            open: AtomicUsize::new(0),
+            connects: Default::default(),
+            changes: LogLimit::new(Duration::from_secs(5)),
+        }
+    }
+
+    /// Returns the address in the notation of the settings.
+    pub(crate) fn label(&self) -> &str {
+        &self.label
+    }
+
+    pub(super) fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    pub(super) fn open(&self) -> usize {
+        self.open.load(Relaxed)
+    }
+
+    pub(super) fn availability(&self, now: Instant) -> Availability {
+        self.health().availability(now)
+    }
+
+    /// Returns true unless the last connect failed.
+    pub(super) fn is_healthy(&self) -> bool {
+        self.health().is_healthy()
+    }
+
+    pub(super) fn connects(&self) -> impl Iterator<Item = (ConnectResult, u64)> {
+        ConnectResult::ALL.into_iter().zip(self.connects.iter().map(read_counter))
+    }
+
+    /// Begins a connection, which counts from now on.
+    pub(super) fn begin(self: &Arc<Self>, now: Instant) -> EndpointLease {
+        self.open.fetch_add(1, Relaxed);
+        let kind = self.health().begin(now);
+        EndpointLease { endpoint: Arc::clone(self), kind }
+    }
+
+    /// Connects, without a header and without TLS.
+    pub(super) async fn connect_socket(&self) -> io::Result<SocketStream> {
+        match &self.target {
+            EndpointTarget::Tcp(address) => ready_stream(TcpStream::connect(*address).await?),
+            EndpointTarget::Name { host, port } => {
+                ready_stream(TcpStream::connect((host.as_str(), *port)).await?)
+            }
+            EndpointTarget::Unix(path) => UnixStream::connect(path).await.map(SocketStream::Unix),
+        }
+    }
+
+    fn count(&self, result: ConnectResult) {
+        self.connects[result as usize].fetch_add(1, Relaxed);
+    }
+
+    fn report(&self, change: Option<HealthChange>, reason: impl std::fmt::Display) {
+        let Some(change) = change else { return };
+        let Some(suppressed) = self.changes.admit() else { return };
+        let (backend, endpoint) = (&*self.history.label, &*self.label);
+        match change {
+            HealthChange::Worse => {
+                warn!(backend, endpoint, %reason, suppressed, "an endpoint of a backend is not used for now");
+            }
+            HealthChange::Better => {
+                info!(backend, endpoint, %reason, suppressed, "an endpoint of a backend is used again");
+            }
+        }
+    }
+
+    fn health(&self) -> MutexGuard<'_, EndpointHealth> {
+        self.health.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn ready_stream(stream: TcpStream) -> io::Result<SocketStream> {
+    // Small answers leave at once.
+    stream.set_nodelay(true)?;
+    Ok(SocketStream::Tcp(stream))
+}
+
+impl EndpointLease {
+    pub(crate) fn endpoint(&self) -> &Arc<Endpoint> {
+        &self.endpoint
+    }
+
+    /// Notes the result of the connect.
+    pub(super) fn note(&self, result: Result<(), &EndpointError>) {
+        let endpoint = &self.endpoint;
+        match result {
+            Ok(()) => {
+                endpoint.count(ConnectResult::Done);
+                let change = endpoint.health().succeed();
+                endpoint.report(change, "a connection was opened");
+            }
+            Err(error) => {
+                endpoint.count(error.result());
+                if error.is_of_endpoint() {
+                    let change = endpoint.health().fail(self.kind, Instant::now());
+                    endpoint.report(change, error);
+                }
+            }
+        }
+    }
+}
+
+impl Drop for EndpointLease {
+    fn drop(&mut self) {
+        self.endpoint.open.fetch_sub(1, Relaxed);
+    }
+}
+
+impl From<&BackendAddress> for EndpointTarget {
+    fn from(address: &BackendAddress) -> Self {
+        match address {
+            BackendAddress::Unix(path) => Self::Unix(path.clone()),
+            BackendAddress::Tcp { host, port } => match host.parse::<IpAddr>() {
+                Ok(address) => Self::Tcp(SocketAddr::new(address, *port)),
+                Err(_) => Self::Name { host: host.clone(), port: *port },
+            },
+        }
+    }
+}
+
+impl std::fmt::Display for EndpointTarget {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Tcp(address) => address.fmt(f),
+            Self::Name { host, port } => write!(f, "{host}:{port}"),
+            Self::Unix(path) => write!(f, "unix:{}", path.display()),
+        }
+    }
+}

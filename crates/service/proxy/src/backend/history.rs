@@ -1,0 +1,84 @@
+//! What outlives the settings: the health and the counters of backends and their endpoints.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, AtomicUsize};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use super::endpoint::{Endpoint, EndpointTarget};
+
+/// The backends that the settings or open connections use, by their labels.
+#[derive(Debug, Default)]
+pub(crate) struct BackendRegistry(SharedMap<BackendHistory>);
+
+/// The part of a backend that a reload keeps.
+#[derive(Debug)]
+pub(super) struct BackendHistory {
+    pub(super) label: String,
+    /// The number of choices of an endpoint.
+    pub(super) turns: AtomicUsize,
+    /// The number of connections that reached no endpoint.
+    pub(super) unavailable: AtomicU64,
+    endpoints: SharedMap<Endpoint>,
+}
+
+impl BackendRegistry {
+    /// Returns the history of a backend, a new one if nobody uses it.
+    pub(super) fn history(&self, label: &str) -> Arc<BackendHistory> {
+        self.0.get_or_insert(label, || BackendHistory {
+            label: label.to_owned(),
+            turns: AtomicUsize::new(0),
+            unavailable: AtomicU64::new(0),
+            endpoints: SharedMap::default(),
+        })
+    }
+}
+
+impl BackendHistory {
+    /// Returns an endpoint of the backend, a new one if nobody uses it.
+    pub(super) fn endpoint(self: &Arc<Self>, target: EndpointTarget) -> Arc<Endpoint> {
+        let label = target.to_string();
+        self.endpoints.get_or_insert(&label, || Endpoint::new(Arc::clone(self), target))
+    }
+}
+
+/// Values by name, which live as long as somebody else uses them.
+#[derive(Debug)]
+struct SharedMap<T>(Mutex<BTreeMap<String, Weak<T>>>);
+
+impl<T> SharedMap<T> {
+    fn get_or_insert(&self, name: &str, make: impl FnOnce() -> T) -> Arc<T> {
+        let mut values = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(value) = values.get(name).and_then(Weak::upgrade) {
+            return value;
+        }
+        // Names that nobody uses take no memory after the next new one.
+        values.retain(|_, value| value.strong_count() > 0);
+        let value = Arc::new(make());
+        values.insert(name.to_owned(), Arc::downgrade(&value));
+        value
+    }
+}
+
+impl<T> Default for SharedMap<T> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_lives_as_long_as_somebody_uses_it() {
+        let registry = BackendRegistry::default();
+        let address = || EndpointTarget::Tcp(([127, 0, 0, 1], 1).into());
+        let endpoint = registry.history("a").endpoint(address());
+        assert!(Arc::ptr_eq(&endpoint, &registry.history("a").endpoint(address())));
+        assert!(!Arc::ptr_eq(&endpoint, &registry.history("b").endpoint(address())));
+        drop(endpoint);
+        let lasting = registry.history("c");
+        assert_eq!(registry.0.0.lock().unwrap().keys().collect::<Vec<_>>(), ["c"]);
+        drop(lasting);
+    }
+}
