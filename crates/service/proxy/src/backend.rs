@@ -6,20 +6,24 @@
 //! | `group` | one backend: a connection is tried at one endpoint after the other |
 //! | `balance` | the choice of an endpoint |
 //! | `endpoint`, `health` | one address, its connections and its health |
+//! | `check`, `watch`, `schedule` | checks of endpoints, and the thread that does them |
 //! | `history` | what outlives a reload |
 //! | `tls`, `sessions` | TLS to a backend |
 //! | `page` | metrics |
 
 mod balance;
+mod check;
 mod endpoint;
 mod error;
 mod group;
 mod health;
 mod history;
 mod page;
+mod schedule;
 mod sessions;
 mod set;
 mod tls;
+mod watch;
 
 pub(crate) use self::error::BackendError;
 pub(crate) use self::group::{Backend, BackendConnection, BackendContext};
@@ -27,3 +31,4 @@ pub(crate) use self::history::BackendRegistry;
 pub(crate) use self::page::write_backends;
 pub(crate) use self::set::BackendSet;
 pub(crate) use self::tls::BackendTlsContext;
+pub(crate) use self::watch::BackendWatch;

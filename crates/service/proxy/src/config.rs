@@ -1,6 +1,7 @@
 //! The settings file `proxy.toml`.
 
 mod backends;
+mod checks;
 mod values;
 
 use std::collections::BTreeSet;
@@ -21,6 +22,7 @@ use crate::clients::{ExpiredCrlRule, NamePattern};
 
 use self::backends::check_names;
 pub use backends::{BackendSettings, BackendTlsSettings, BalanceRule, EndpointSettings, RouteBackend};
+pub use checks::{CheckKind, CheckSettings};
 pub use values::{BackendAddress, KeyGroup, ListenAddress, TlsCipher, TlsVersion};
 
 /// All settings of the proxy.

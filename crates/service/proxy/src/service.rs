@@ -14,6 +14,7 @@ use tokio::task::spawn_blocking;
 use tokio::time::sleep;
 use tracing::{error, info, warn};
 
+use crate::backend::BackendWatch;
 use crate::certificate::CertificateEntry;
 use crate::config::ProxyConfig;
 use crate::counters::count;
@@ -158,6 +159,7 @@ impl ProxyService {
         match result {
             Ok(state) => {
                 let certificates = state.table.as_ref().map_or(0, |table| table.entries().len());
+                self.resources.backends.install(&state.backends);
                 self.shared.current.replace(state);
                 reloads.config = config;
                 // Without this, glibc keeps the memory of the old certificates for the next reload. Nobody waits for it.
@@ -264,6 +266,10 @@ impl BoundProxy {
                 .map_err(|error| ProxyServiceError::Start(error.to_string()))?;
         }
         drop(ended);
+        let backends = &service.resources.backends;
+        backends.install(&service.shared.current.get().backends);
+        let _watch = BackendWatch::start(Arc::clone(backends))
+            .map_err(|error| ProxyServiceError::Start(error.to_string()))?;
         let page = Arc::new(ProxyPage { shared: Arc::clone(&service.shared), drain: Arc::clone(&drain) });
         let stop = async {
             stop.await;

@@ -31,7 +31,7 @@ use crate::warning::ProxyWarning;
 pub(crate) struct ProxyResources {
     pub(crate) keys: CertificateKeySources,
     /// The health of backends.
-    backends: BackendRegistry,
+    pub(crate) backends: Arc<BackendRegistry>,
     provider: CryptoProvider,
     handshakes: HandshakeLimits,
     clock: ServiceClock,
@@ -97,7 +97,7 @@ impl ProxyResources {
         Ok(Self {
             provider: provider(&accelerator),
             keys: CertificateKeySources { accelerator, holders },
-            backends: BackendRegistry::default(),
+            backends: Arc::default(),
             handshakes: HandshakeLimits {
                 max_under_way: limits.max_handshakes,
                 max_waiting: limits.max_waiting_handshakes,

@@ -15,10 +15,11 @@ use tokio::time::Instant;
 use tracing::{info, warn};
 
 use super::balance::endpoint_seed;
-use super::error::{ConnectResult, EndpointError};
+use super::error::{CheckError, ConnectResult, EndpointError};
 use super::health::{Availability, ConnectKind, EndpointHealth, HealthChange};
 use super::history::BackendHistory;
-use crate::config::BackendAddress;
+use super::schedule::Schedule;
+use crate::config::{BackendAddress, CheckSettings};
 use crate::stream::SocketStream;
 
 /// An endpoint. It lives as long as the settings or an open connection use it, so a reload does not forget its health.
@@ -32,6 +33,10 @@ pub(crate) struct Endpoint {
     /// Open connections, and those that are being opened.
     open: AtomicUsize,
     connects: [AtomicU64; ConnectResult::ALL.len()],
+    /// The times of checks.
+    pub(super) checks: Arc<Schedule>,
+    passed_checks: AtomicU64,
+    failed_checks: AtomicU64,
     changes: LogLimit,
 }
 
@@ -61,6 +66,9 @@ impl Endpoint {
             health: Mutex::default(),
             open: AtomicUsize::new(0),
             connects: Default::default(),
+            checks: Arc::default(),
+            passed_checks: AtomicU64::new(0),
+            failed_checks: AtomicU64::new(0),
             changes: LogLimit::new(Duration::from_secs(5)),
         }
     }
@@ -78,13 +86,29 @@ impl Endpoint {
         self.open.load(Relaxed)
     }
 
-    pub(super) fn availability(&self, now: Instant) -> Availability {
-        self.health().availability(now)
+    pub(super) fn availability(&self, now: Instant, has_checks: bool) -> Availability {
+        self.health().availability(now, has_checks)
     }
 
-    /// Returns true unless the last connect failed.
-    pub(super) fn is_healthy(&self) -> bool {
-        self.health().is_healthy()
+    /// Returns true unless the last connect failed, or checks have found the endpoint down.
+    pub(super) fn is_healthy(&self, has_checks: bool) -> bool {
+        self.health().is_healthy(has_checks)
+    }
+
+    /// Notes the result of a check.
+    pub(super) fn note_check(&self, result: Result<(), &CheckError>, check: &CheckSettings) {
+        let count = if result.is_ok() { &self.passed_checks } else { &self.failed_checks };
+        count.fetch_add(1, Relaxed);
+        let change = self.health().check(result.is_ok(), check.rise, check.fall);
+        match result {
+            Ok(()) => self.report(change, "checks pass"),
+            Err(error) => self.report(change, error),
+        }
+    }
+
+    /// Returns the numbers of checks that have passed and that have failed.
+    pub(super) fn checks(&self) -> [(&'static str, u64); 2] {
+        [("passed", read_counter(&self.passed_checks)), ("failed", read_counter(&self.failed_checks))]
     }
 
     pub(super) fn connects(&self) -> impl Iterator<Item = (ConnectResult, u64)> {

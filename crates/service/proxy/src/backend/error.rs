@@ -33,6 +33,19 @@ pub(crate) enum BackendError {
     Failed { endpoint: String, error: EndpointError, tries: u32 },
 }
 
+/// The reason why a check failed.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum CheckError {
+    #[error("a check failed: {0}")]
+    Endpoint(#[from] EndpointError),
+    #[error("a check had no result within [backend.check] timeout_seconds")]
+    Timeout,
+    #[error("a check could not send or read a line: {0}")]
+    Io(#[from] io::Error),
+    #[error("a check expected a line that begins with {expected:?}, found {found:?}")]
+    Line { expected: String, found: String },
+}
+
 /// The result of one try to connect, as metrics show it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ConnectResult {

@@ -12,10 +12,11 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 use super::balance::{BalanceInput, choose_endpoint};
 use super::endpoint::{Endpoint, EndpointLease, EndpointTarget};
 use super::error::{BackendError, EndpointError};
+use super::health::Availability;
 use super::history::{BackendHistory, BackendRegistry};
 use super::tls::{BackendTls, BackendTlsContext, TlsPeer};
 use crate::certificate::CertificateWarning;
-use crate::config::{BackendSettings, BalanceRule, EndpointSettings};
+use crate::config::{BackendSettings, BalanceRule, CheckSettings, EndpointSettings};
 use crate::error::ProxyServiceError;
 use crate::header::{HeaderVersion, ProxyHeader};
 use crate::stream::{RelayStream, SocketStream};
@@ -32,7 +33,8 @@ const MAX_TIME_PARTS: u32 = 4;
 pub(crate) struct Backend {
     history: Arc<BackendHistory>,
     rule: BalanceRule,
-    members: Vec<BackendMember>,
+    members: Vec<Arc<BackendMember>>,
+    pub(super) check: Option<CheckSettings>,
     header: Option<HeaderVersion>,
     has_checksum: bool,
     tls: Option<BackendTls>,
@@ -41,8 +43,8 @@ pub(crate) struct Backend {
 
 /// An endpoint as the settings of a backend see it.
 #[derive(Debug)]
-struct BackendMember {
-    endpoint: Arc<Endpoint>,
+pub(super) struct BackendMember {
+    pub(super) endpoint: Arc<Endpoint>,
     is_backup: bool,
     is_draining: bool,
     /// The peer of TLS, if the backend has TLS.
@@ -78,13 +80,14 @@ impl Backend {
         let member = |EndpointSettings { address, backup, drain }: EndpointSettings| {
             let endpoint = history.endpoint(EndpointTarget::from(&address));
             let peer = tls.as_ref().map(|tls| tls.peer(&address)).transpose()?;
-            Ok(BackendMember { endpoint, is_backup: backup, is_draining: drain, peer })
+            Ok(Arc::new(BackendMember { endpoint, is_backup: backup, is_draining: drain, peer }))
         };
         let members = settings.endpoints().map(member).collect::<Result<_, ProxyServiceError>>()?;
         Ok(Self {
             history,
             rule: settings.balance,
             members,
+            check: settings.check.clone(),
             header: settings.proxy_protocol,
             has_checksum: settings.proxy_checksum,
             tls,
@@ -102,8 +105,8 @@ impl Backend {
         self.history.unavailable.load(Relaxed)
     }
 
-    pub(super) fn endpoints(&self) -> impl Iterator<Item = &Arc<Endpoint>> {
-        self.members.iter().map(|member| &member.endpoint)
+    pub(super) fn members(&self) -> &[Arc<BackendMember>] {
+        &self.members
     }
 
     /// Returns the faults for which the backend rejects the proxy's own certificate.
@@ -171,11 +174,13 @@ impl Backend {
     /// Returns the endpoint for the next try, and the number of endpoints that are left with it.
     fn choose(&self, tried: &[Arc<Endpoint>], client: Option<IpAddr>) -> Option<(&BackendMember, u32)> {
         let now = Instant::now();
+        let has_checks = self.check.is_some();
         let is_tried = |member: &BackendMember| tried.iter().any(|one| Arc::ptr_eq(one, &member.endpoint));
         let usable = self.members.iter().filter(|member| !member.is_draining && !is_tried(member));
         // Backups before endpoints that have just failed.
-        let rank = |member: &BackendMember| (member.endpoint.availability(now), member.is_backup);
-        let usable: SmallVec<[_; 16]> = usable.map(|member| (rank(member), member)).collect();
+        let rank = |member: &BackendMember| (member.endpoint.availability(now, has_checks), member.is_backup);
+        let usable = usable.map(|member| (rank(member), &**member));
+        let usable: SmallVec<[_; 16]> = usable.filter(|((is, _), _)| *is != Availability::Down).collect();
         let best = usable.iter().map(|(rank, _)| *rank).min()?;
         let equals: SmallVec<[_; 16]> =
             usable.iter().filter(|(rank, _)| *rank == best).map(|(_, member)| *member).collect();
@@ -189,7 +194,7 @@ impl Backend {
         Some((equals[chosen], u32::try_from(usable.len()).unwrap_or(u32::MAX)))
     }
 
-    async fn connect_member(
+    pub(super) async fn connect_member(
         &self,
         member: &BackendMember,
         header: &ProxyHeader,

@@ -17,6 +17,12 @@ pub(super) struct EndpointHealth {
     failures: u32,
     /// The end of the rest after a failure.
     rests_until: Option<Instant>,
+    /// True if checks have found the endpoint down.
+    is_down: bool,
+    /// The number of checks in a row that contradict `is_down`.
+    contradictions: u32,
+    /// True if a check has passed. Until then one that fails is enough.
+    has_passed: bool,
 }
 
 /// The use that may be made of an endpoint. Greater values are worse.
@@ -25,6 +31,8 @@ pub(super) enum Availability {
     Ready,
     /// Its last connect failed. It gets connections only if no other endpoint can take them.
     Resting,
+    /// Checks have found it down. It gets no connections.
+    Down,
 }
 
 /// A change that operators learn of.
@@ -46,13 +54,16 @@ pub(super) enum ConnectKind {
 }
 
 impl EndpointHealth {
-    /// Returns true unless the last connect failed. A rest that has passed does not show that the endpoint works again.
-    pub(super) fn is_healthy(&self) -> bool {
-        self.rests_until.is_none()
+    /// Returns true unless the last connect failed, or checks have found the endpoint down. A rest that has passed does
+    /// not show that the endpoint works again.
+    pub(super) fn is_healthy(&self, has_checks: bool) -> bool {
+        self.rests_until.is_none() && !(has_checks && self.is_down)
     }
 
-    pub(super) fn availability(&self, now: Instant) -> Availability {
+    /// Returns the use that may be made of the endpoint. Results of checks count only while the settings have checks.
+    pub(super) fn availability(&self, now: Instant, has_checks: bool) -> Availability {
         match self.rests_until {
+            _ if has_checks && self.is_down => Availability::Down,
             Some(end) if now < end => Availability::Resting,
             _ => Availability::Ready,
         }
@@ -92,6 +103,30 @@ impl EndpointHealth {
         (kind == ConnectKind::Ordinary).then_some(HealthChange::Worse)
     }
 
+    /// Notes the result of a check. A check that passes ends a rest, too.
+    pub(super) fn check(&mut self, has_passed: bool, rise: u32, fall: u32) -> Option<HealthChange> {
+        let mut change = None;
+        if has_passed {
+            change = self.succeed();
+        }
+        let needed = match self.is_down {
+            true => rise,
+            false if !self.has_passed => 1,
+            false => fall,
+        };
+        self.has_passed |= has_passed;
+        if has_passed != self.is_down {
+            self.contradictions = 0;
+            return change;
+        }
+        self.contradictions += 1;
+        if self.contradictions < needed {
+            return None;
+        }
+        (self.is_down, self.contradictions) = (!has_passed, 0);
+        Some(if has_passed { HealthChange::Better } else { HealthChange::Worse })
+    }
+
     fn rest(&self) -> Duration {
         let doublings = self.failures.saturating_sub(1).min(16);
         MIN_REST.saturating_mul(1 << doublings).min(MAX_REST)
@@ -112,9 +147,9 @@ mod tests {
         let first = health.begin(now);
         assert_eq!(health.fail(first, now), Some(HealthChange::Worse));
         for rest in [1, 2, 4, 8, 16, 30, 30] {
-            assert_eq!(health.availability(now + seconds(rest) - MIN_REST / 2), Availability::Resting);
+            assert_eq!(health.availability(now + seconds(rest) - MIN_REST / 2, false), Availability::Resting);
             now += seconds(rest);
-            assert_eq!(health.availability(now), Availability::Ready);
+            assert_eq!(health.availability(now, true), Availability::Ready);
             let probe = health.begin(now);
             assert_eq!(probe, ConnectKind::Probe);
             assert_eq!(health.fail(probe, now), None, "the log has it already");
@@ -127,6 +162,39 @@ mod tests {
     }
 
     #[test]
+    fn checks_count_in_a_row_and_the_first_one_counts_alone() {
+        let (mut health, now) = (EndpointHealth::default(), Instant::now());
+        let is_down = |health: &EndpointHealth| health.availability(now, true) == Availability::Down;
+        assert_eq!(health.check(false, 2, 3), Some(HealthChange::Worse), "nothing is known yet");
+        assert!(is_down(&health) && health.availability(now, false) == Availability::Ready);
+        for (passed, change) in [
+            (true, None),
+            (false, None),
+            (true, None),
+            (true, Some(HealthChange::Better)),
+            (false, None),
+            (false, None),
+            (true, None),
+            (false, None),
+            (false, None),
+            (false, Some(HealthChange::Worse)),
+        ] {
+            assert_eq!(health.check(passed, 2, 3), change, "{health:?}");
+        }
+        assert!(is_down(&health));
+    }
+
+    #[test]
+    fn a_check_that_passes_ends_a_rest() {
+        let (mut health, now) = (EndpointHealth::default(), Instant::now());
+        let kind = health.begin(now);
+        health.fail(kind, now);
+        assert_eq!(health.availability(now, true), Availability::Resting);
+        assert_eq!(health.check(true, 2, 3), Some(HealthChange::Better));
+        assert_eq!(health.availability(now, true), Availability::Ready);
+    }
+
+    #[test]
     fn connects_that_fail_together_count_as_one() {
         let (mut health, now) = (EndpointHealth::default(), Instant::now());
         let kinds: Vec<_> = (0..100).map(|_| health.begin(now)).collect();
@@ -135,7 +203,7 @@ mod tests {
         }
         assert_eq!(health.begin(now), ConnectKind::LastResort);
         assert_eq!(health.fail(ConnectKind::LastResort, now), None);
-        assert_eq!(health.availability(now + seconds(1)), Availability::Ready);
+        assert_eq!(health.availability(now + seconds(1), false), Availability::Ready);
     }
 
     #[test]
@@ -145,6 +213,6 @@ mod tests {
         health.fail(first, now);
         let later = now + seconds(1);
         assert_eq!(health.begin(later), ConnectKind::Probe);
-        assert_eq!(health.availability(later), Availability::Resting);
+        assert_eq!(health.availability(later, true), Availability::Resting);
     }
 }

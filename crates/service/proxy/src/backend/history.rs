@@ -4,11 +4,21 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use super::endpoint::{Endpoint, EndpointTarget};
+use oarlock_service_kit::Current;
+use tokio::sync::Notify;
 
-/// The backends that the settings or open connections use, by their labels.
-#[derive(Debug, Default)]
-pub(crate) struct BackendRegistry(SharedMap<BackendHistory>);
+use super::endpoint::{Endpoint, EndpointTarget};
+use super::group::Backend;
+use super::set::BackendSet;
+
+/// The backends that the settings or open connections use.
+#[derive(Debug)]
+pub(crate) struct BackendRegistry {
+    by_label: SharedMap<BackendHistory>,
+    /// The backends of the settings in force.
+    current: Current<Vec<Arc<Backend>>>,
+    replaced: Notify,
+}
 
 /// The part of a backend that a reload keeps.
 #[derive(Debug)]
@@ -22,14 +32,36 @@ pub(super) struct BackendHistory {
 }
 
 impl BackendRegistry {
+    /// Makes these the backends in force.
+    pub(crate) fn install(&self, backends: &BackendSet) {
+        self.current.replace(backends.iter().cloned().collect::<Vec<_>>());
+        self.replaced.notify_one();
+    }
+
+    /// Returns the backends in force.
+    pub(super) fn current(&self) -> Arc<Vec<Arc<Backend>>> {
+        self.current.get()
+    }
+
+    /// Waits until the backends in force are others. Only one task may wait.
+    pub(super) async fn replaced(&self) {
+        self.replaced.notified().await;
+    }
+
     /// Returns the history of a backend, a new one if nobody uses it.
     pub(super) fn history(&self, label: &str) -> Arc<BackendHistory> {
-        self.0.get_or_insert(label, || BackendHistory {
+        self.by_label.get_or_insert(label, || BackendHistory {
             label: label.to_owned(),
             turns: AtomicUsize::new(0),
             unavailable: AtomicU64::new(0),
             endpoints: SharedMap::default(),
         })
+    }
+}
+
+impl Default for BackendRegistry {
+    fn default() -> Self {
+        Self { by_label: SharedMap::default(), current: Current::new(Vec::new()), replaced: Notify::new() }
     }
 }
 
@@ -78,7 +110,7 @@ mod tests {
         assert!(!Arc::ptr_eq(&endpoint, &registry.history("b").endpoint(address())));
         drop(endpoint);
         let lasting = registry.history("c");
-        assert_eq!(registry.0.0.lock().unwrap().keys().collect::<Vec<_>>(), ["c"]);
+        assert_eq!(registry.by_label.0.lock().unwrap().keys().collect::<Vec<_>>(), ["c"]);
         drop(lasting);
     }
 }

@@ -10,7 +10,7 @@ use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{Error, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-use super::{BackendAddress, check_chain, max_chain_certificates};
+use super::{BackendAddress, CheckSettings, check_chain, max_chain_certificates};
 use crate::header::HeaderVersion;
 
 /// The maximum number of addresses of a backend.
@@ -31,6 +31,8 @@ pub struct BackendSettings {
     pub addresses: Vec<EndpointSettings>,
     /// The rule that chooses among the addresses.
     pub balance: BalanceRule,
+    /// The health checks of the addresses. Default: only failed connects tell.
+    pub check: Option<CheckSettings>,
     /// The version of the PROXY header that the backend gets, if any.
     pub proxy_protocol: Option<HeaderVersion>,
     /// True if a PROXY header of version 2 has a checksum.
@@ -123,6 +125,7 @@ impl BackendSettings {
 
     pub(super) fn check(&self) -> Result<(), SettingsError> {
         self.check_addresses()?;
+        self.check.iter().try_for_each(|check| check.check(self.tls.is_some()))?;
         let Some(tls) = &self.tls else { return Ok(()) };
         let is_unix = |endpoint: &EndpointSettings| matches!(endpoint.address, BackendAddress::Unix(_));
         let has_name = tls.server_name.is_some() || !self.endpoints().any(|endpoint| is_unix(&endpoint));

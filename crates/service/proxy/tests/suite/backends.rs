@@ -19,7 +19,11 @@ async fn connect_once(proxy: &RunningProxy, client: &ClientConfig) -> Option<u8>
 }
 
 /// Connects one after the other, and counts the backends that were reached.
-async fn distribution(proxy: &RunningProxy, client: &ClientConfig, count: usize) -> BTreeMap<Option<u8>, usize> {
+async fn distribution(
+    proxy: &RunningProxy,
+    client: &ClientConfig,
+    count: usize,
+) -> BTreeMap<Option<u8>, usize> {
     let mut counts = BTreeMap::new();
     for _ in 0..count {
         *counts.entry(connect_once(proxy, client).await).or_insert(0) += 1;
@@ -198,11 +202,17 @@ async fn a_backend_that_accepts_and_never_answers_costs_a_part_of_the_time() {
     let proxy = RunningProxy::start_with(&authority, &settings).await;
     proxy.echo(&authority.client(), "localhost").await;
     let label = silent_address.to_string();
-    assert_eq!(proxy.metric(&metric("connects_total", &label, silent_address, ",result=\"timeout\"")).await, 1);
+    assert_eq!(
+        proxy.metric(&metric("connects_total", &label, silent_address, ",result=\"timeout\"")).await,
+        1
+    );
     assert_eq!(proxy.metric(&metric("up", &label, silent_address, "")).await, 0);
     // It rests now, so the next client does not wait.
     proxy.echo(&authority.client(), "localhost").await;
-    assert_eq!(proxy.metric(&metric("connects_total", &label, silent_address, ",result=\"timeout\"")).await, 1);
+    assert_eq!(
+        proxy.metric(&metric("connects_total", &label, silent_address, ",result=\"timeout\"")).await,
+        1
+    );
     holding.abort();
 }
 
@@ -246,7 +256,8 @@ async fn endpoints_that_refuse_in_turns_lose_no_connection() {
     let files = authority.path("endpoints");
     std::fs::create_dir(&files).unwrap();
     let backends: Vec<_> = (1..=3).map(|number| SwitchedFile::start(&files, number)).collect();
-    let paths: Vec<_> = backends.iter().map(|backend| format!("\"unix:{}\"", backend.path.display())).collect();
+    let paths: Vec<_> =
+        backends.iter().map(|backend| format!("\"unix:{}\"", backend.path.display())).collect();
     let settings = format!("backend.addresses = [{}]\n", paths.join(", "));
     let proxy = RunningProxy::start_with(&authority, &settings).await;
     let (done, client) = (tokio::sync::watch::Sender::new(0_u32), authority.client());
@@ -282,7 +293,9 @@ async fn endpoints_that_refuse_in_turns_lose_no_connection() {
     let page = proxy.page().await;
     let refused: u64 = page
         .lines()
-        .filter(|line| line.starts_with("oarlock_proxy_backend_connects_total") && line.contains("\"connect\""))
+        .filter(|line| {
+            line.starts_with("oarlock_proxy_backend_connects_total") && line.contains("\"connect\"")
+        })
         .map(|line| line.rsplit(' ').next().unwrap().parse::<u64>().unwrap())
         .sum();
     assert!(refused > 0, "no endpoint has refused anything:\n{page}");

@@ -25,7 +25,10 @@ fn one_table_and_several_tables_are_accepted() {
                    [[route]]\nbackend.address = \"d:1\"\n";
     let several = parse(several).unwrap();
     let web = &several.backend[0];
-    assert_eq!((addresses(web), web.balance), (vec!["a:1".into(), "b:1".into(), "c:1".into()], BalanceRule::SourceHash));
+    assert_eq!(
+        (addresses(web), web.balance),
+        (vec!["a:1".into(), "b:1".into(), "c:1".into()], BalanceRule::SourceHash)
+    );
     let flags: Vec<_> = web.endpoints().map(|endpoint| (endpoint.backup, endpoint.drain)).collect();
     assert_eq!(flags, [(false, false), (true, false), (false, true)]);
     assert_eq!(several.default_backend(), Some(&several.backend[1]));
@@ -40,24 +43,45 @@ fn faulty_backends_name_their_field() {
     let many = format!("[backend]\naddresses = [{}]\n", many.join(","));
     let web = "[[backend]]\nname = \"web\"\naddress = \"a:1\"\n";
     for (text, expected) in [
-        ("[[backend]]\naddress = \"a:1\"\n[[backend]]\naddress = \"b:1\"\n", "[[backend]] name: expected a name in all"),
+        (
+            "[[backend]]\naddress = \"a:1\"\n[[backend]]\naddress = \"b:1\"\n",
+            "[[backend]] name: expected a name in all",
+        ),
         (&format!("{web}{web}"), "[[backend]] name: expected no name twice, found Some(\"web\")"),
         (web, "[backend]: expected an address in a backend without a name, or at least one [[route]]"),
-        (&format!("{web}[[route]]\nbackend = \"wev\"\n"), "[[route]] backend: expected the name of a [[backend]], found \"wev\""),
+        (
+            &format!("{web}[[route]]\nbackend = \"wev\"\n"),
+            "[[route]] backend: expected the name of a [[backend]], found \"wev\"",
+        ),
         ("[[route]]\nbackend = { name = \"x\", address = \"a:1\" }\n", "[route.backend] name: expected none"),
         ("[[route]]\nbackend = 5\n", "expected the name of a [[backend]] or a table"),
         ("[backend]\nname = \"a b\"\naddress = \"a:1\"\n", "[backend] name: expected 1 to 64 letters"),
         ("[backend]\n", "[backend] addresses: expected 1 to 256 addresses, found 0"),
         (&many, "[backend] addresses: expected 1 to 256 addresses, found 257"),
-        ("[backend]\naddress = \"a:1\"\naddresses = [\"b:1\"]\n", "[backend] addresses: expected none beside address"),
-        ("[backend]\naddresses = [\"a:1\", \"b:1\", \"a:1\"]\n", "[backend] addresses: expected no address twice, found a:1"),
+        (
+            "[backend]\naddress = \"a:1\"\naddresses = [\"b:1\"]\n",
+            "[backend] addresses: expected none beside address",
+        ),
+        (
+            "[backend]\naddresses = [\"a:1\", \"b:1\", \"a:1\"]\n",
+            "[backend] addresses: expected no address twice, found a:1",
+        ),
         ("[backend]\naddresses = [\"a\"]\n", "is not an address: expected HOST:PORT or unix:PATH"),
         ("[backend]\naddresses = [{ address = \"a:1\", drains = true }]\n", "unknown field `drains`"),
         ("[backend]\naddresses = [{ backup = true }]\n", "missing field `address`"),
-        ("[backend]\naddresses = [{ address = \"a:1\", drain = true }]\n", "expected at least one without drain"),
-        ("[backend]\naddresses = [{ address = \"a:1\", backup = true }]\n", "expected at least one without backup"),
+        (
+            "[backend]\naddresses = [{ address = \"a:1\", drain = true }]\n",
+            "expected at least one without drain",
+        ),
+        (
+            "[backend]\naddresses = [{ address = \"a:1\", backup = true }]\n",
+            "expected at least one without backup",
+        ),
         ("[backend]\naddress = \"a:1\"\nbalance = \"random\"\n", "unknown variant `random`"),
-        ("[backend]\naddress = \"unix:/b\"\ntls.authorities = \"ca\"\n", "[backend.tls] server_name: expected a name"),
+        (
+            "[backend]\naddress = \"unix:/b\"\ntls.authorities = \"ca\"\n",
+            "[backend.tls] server_name: expected a name",
+        ),
         ("backend = \"a:1\"\n", "expected a table [backend] or tables [[backend]]"),
     ] {
         let error = parse(text).unwrap_err().to_string();
