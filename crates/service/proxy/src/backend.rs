@@ -7,6 +7,7 @@
 //! | `balance` | the choice of an endpoint |
 //! | `endpoint`, `health` | one address, its connections and its health |
 //! | `check`, `watch`, `schedule` | checks of endpoints, and the thread that does them |
+//! | `members`, `host` | the endpoints of a backend, and names that are looked up again and again |
 //! | `history` | what outlives a reload |
 //! | `tls`, `sessions` | TLS to a backend |
 //! | `page` | metrics |
@@ -18,6 +19,8 @@ mod error;
 mod group;
 mod health;
 mod history;
+mod host;
+mod members;
 mod page;
 mod schedule;
 mod sessions;

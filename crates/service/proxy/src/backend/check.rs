@@ -6,7 +6,8 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::time::timeout;
 
 use super::error::{CheckError, EndpointError};
-use super::group::{Backend, BackendMember};
+use super::group::Backend;
+use super::members::BackendMember;
 use crate::config::{CheckKind, CheckSettings};
 use crate::header::ProxyHeader;
 use crate::stream::RelayStream;

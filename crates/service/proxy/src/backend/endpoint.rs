@@ -1,7 +1,7 @@
 //! An endpoint: one address of a backend, with its health and its connections.
 
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU64, AtomicUsize};
@@ -19,7 +19,7 @@ use super::error::{CheckError, ConnectResult, EndpointError};
 use super::health::{Availability, ConnectKind, EndpointHealth, HealthChange};
 use super::history::BackendHistory;
 use super::schedule::Schedule;
-use crate::config::{BackendAddress, CheckSettings};
+use crate::config::CheckSettings;
 use crate::stream::SocketStream;
 
 /// An endpoint. It lives as long as the settings or an open connection use it, so a reload does not forget its health.
@@ -44,7 +44,6 @@ pub(crate) struct Endpoint {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum EndpointTarget {
     Tcp(SocketAddr),
-    Name { host: String, port: u16 },
     Unix(PathBuf),
 }
 
@@ -125,9 +124,11 @@ impl Endpoint {
     /// Connects, without a header and without TLS.
     pub(super) async fn connect_socket(&self) -> io::Result<SocketStream> {
         match &self.target {
-            EndpointTarget::Tcp(address) => ready_stream(TcpStream::connect(*address).await?),
-            EndpointTarget::Name { host, port } => {
-                ready_stream(TcpStream::connect((host.as_str(), *port)).await?)
+            EndpointTarget::Tcp(address) => {
+                let stream = TcpStream::connect(*address).await?;
+                // Small answers leave at once.
+                stream.set_nodelay(true)?;
+                Ok(SocketStream::Tcp(stream))
             }
             EndpointTarget::Unix(path) => UnixStream::connect(path).await.map(SocketStream::Unix),
         }
@@ -154,12 +155,6 @@ impl Endpoint {
     fn health(&self) -> MutexGuard<'_, EndpointHealth> {
         self.health.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-fn ready_stream(stream: TcpStream) -> io::Result<SocketStream> {
-    // Small answers leave at once.
-    stream.set_nodelay(true)?;
-    Ok(SocketStream::Tcp(stream))
 }
 
 impl EndpointLease {
@@ -193,23 +188,10 @@ impl Drop for EndpointLease {
     }
 }
 
-impl From<&BackendAddress> for EndpointTarget {
-    fn from(address: &BackendAddress) -> Self {
-        match address {
-            BackendAddress::Unix(path) => Self::Unix(path.clone()),
-            BackendAddress::Tcp { host, port } => match host.parse::<IpAddr>() {
-                Ok(address) => Self::Tcp(SocketAddr::new(address, *port)),
-                Err(_) => Self::Name { host: host.clone(), port: *port },
-            },
-        }
-    }
-}
-
 impl std::fmt::Display for EndpointTarget {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Tcp(address) => address.fmt(f),
-            Self::Name { host, port } => write!(f, "{host}:{port}"),
             Self::Unix(path) => write!(f, "unix:{}", path.display()),
         }
     }

@@ -7,14 +7,17 @@ use std::time::Duration;
 
 use smallvec::SmallVec;
 use tokio::io::AsyncWriteExt;
+use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
 use super::balance::{BalanceInput, choose_endpoint};
-use super::endpoint::{Endpoint, EndpointLease, EndpointTarget};
+use super::endpoint::{Endpoint, EndpointLease};
 use super::error::{BackendError, EndpointError};
 use super::health::Availability;
 use super::history::{BackendHistory, BackendRegistry};
-use super::tls::{BackendTls, BackendTlsContext, TlsPeer};
+use super::host::BackendHost;
+use super::members::{BackendMember, MemberList, MemberSource};
+use super::tls::{BackendTls, BackendTlsContext};
 use crate::certificate::CertificateWarning;
 use crate::config::{BackendSettings, BalanceRule, CheckSettings, EndpointSettings};
 use crate::error::ProxyServiceError;
@@ -33,22 +36,14 @@ const MAX_TIME_PARTS: u32 = 4;
 pub(crate) struct Backend {
     history: Arc<BackendHistory>,
     rule: BalanceRule,
-    members: Vec<Arc<BackendMember>>,
+    sources: Vec<MemberSource>,
+    members: watch::Sender<MemberList>,
+    pub(super) resolve_interval: Duration,
     pub(super) check: Option<CheckSettings>,
     header: Option<HeaderVersion>,
     has_checksum: bool,
     tls: Option<BackendTls>,
     max_connect: Duration,
-}
-
-/// An endpoint as the settings of a backend see it.
-#[derive(Debug)]
-pub(super) struct BackendMember {
-    pub(super) endpoint: Arc<Endpoint>,
-    is_backup: bool,
-    is_draining: bool,
-    /// The peer of TLS, if the backend has TLS.
-    peer: Option<TlsPeer>,
 }
 
 /// The resources of backends.
@@ -77,16 +72,17 @@ impl Backend {
     ) -> Result<Self, ProxyServiceError> {
         let tls = settings.tls.as_ref().map(|tls| BackendTls::open(tls, &context.tls)).transpose()?;
         let history = context.registry.history(label);
-        let member = |EndpointSettings { address, backup, drain }: EndpointSettings| {
-            let endpoint = history.endpoint(EndpointTarget::from(&address));
-            let peer = tls.as_ref().map(|tls| tls.peer(&address)).transpose()?;
-            Ok(Arc::new(BackendMember { endpoint, is_backup: backup, is_draining: drain, peer }))
+        let source = |endpoint: EndpointSettings| {
+            let peer = tls.as_ref().map(|tls| tls.peer(&endpoint.address)).transpose()?;
+            Ok(MemberSource::new(endpoint, peer, &history))
         };
-        let members = settings.endpoints().map(member).collect::<Result<_, ProxyServiceError>>()?;
+        let sources = settings.endpoints().map(source).collect::<Result<Vec<_>, ProxyServiceError>>()?;
         Ok(Self {
-            history,
             rule: settings.balance,
-            members,
+            members: watch::Sender::new(MemberList::collect(&sources, &history)),
+            sources,
+            history,
+            resolve_interval: Duration::from_secs(settings.resolve_seconds),
             check: settings.check.clone(),
             header: settings.proxy_protocol,
             has_checksum: settings.proxy_checksum,
@@ -105,8 +101,21 @@ impl Backend {
         self.history.unavailable.load(Relaxed)
     }
 
-    pub(super) fn members(&self) -> &[Arc<BackendMember>] {
-        &self.members
+    /// Returns the endpoints now.
+    pub(super) fn members(&self) -> Arc<[Arc<BackendMember>]> {
+        Arc::clone(&self.members.borrow().members)
+    }
+
+    /// Returns the names.
+    pub(super) fn hosts(&self) -> impl Iterator<Item = &Arc<BackendHost>> {
+        self.sources.iter().filter_map(MemberSource::host)
+    }
+
+    /// Collects the endpoints again if a name was looked up.
+    pub(super) fn refresh_members(&self) {
+        if !self.members.borrow().is_current(&self.sources) {
+            self.members.send_replace(MemberList::collect(&self.sources, &self.history));
+        }
     }
 
     /// Returns the faults for which the backend rejects the proxy's own certificate.
@@ -122,6 +131,9 @@ impl Backend {
         alpn: Option<&[u8]>,
     ) -> Result<BackendConnection, BackendError> {
         let deadline = Instant::now() + self.max_connect;
+        let mut members = self.members.subscribe();
+        // Without a result all names are still unknown, and the first try reports it.
+        let _ = timeout_at(deadline, members.wait_for(MemberList::is_known)).await;
         let mut tries = BackendTries { tried: SmallVec::new(), count: 0, error: BackendError::NoEndpoint };
         let mut connected = self.try_all(&mut tries, header, alpn, deadline).await;
         for pause in PAUSES {
@@ -156,7 +168,7 @@ impl Backend {
             }
             tries.count += 1;
             let lease = member.endpoint.begin(now);
-            let connecting = timeout_at(now + time, self.connect_member(member, header, alpn)).await;
+            let connecting = timeout_at(now + time, self.connect_member(&member, header, alpn)).await;
             let connected = connecting.unwrap_or(Err(EndpointError::Timeout));
             lease.note(connected.as_ref().map(drop));
             match connected {
@@ -172,26 +184,27 @@ impl Backend {
     }
 
     /// Returns the endpoint for the next try, and the number of endpoints that are left with it.
-    fn choose(&self, tried: &[Arc<Endpoint>], client: Option<IpAddr>) -> Option<(&BackendMember, u32)> {
+    fn choose(&self, tried: &[Arc<Endpoint>], client: Option<IpAddr>) -> Option<(Arc<BackendMember>, u32)> {
         let now = Instant::now();
         let has_checks = self.check.is_some();
         let is_tried = |member: &BackendMember| tried.iter().any(|one| Arc::ptr_eq(one, &member.endpoint));
-        let usable = self.members.iter().filter(|member| !member.is_draining && !is_tried(member));
+        let members = self.members();
+        let usable = members.iter().filter(|member| !member.is_draining && !is_tried(member));
         // Backups before endpoints that have just failed.
         let rank = |member: &BackendMember| (member.endpoint.availability(now, has_checks), member.is_backup);
-        let usable = usable.map(|member| (rank(member), &**member));
+        let usable = usable.map(|member| (rank(member), member));
         let usable: SmallVec<[_; 16]> = usable.filter(|((is, _), _)| *is != Availability::Down).collect();
         let best = usable.iter().map(|(rank, _)| *rank).min()?;
         let equals: SmallVec<[_; 16]> =
             usable.iter().filter(|(rank, _)| *rank == best).map(|(_, member)| *member).collect();
-        let input = |member: &&BackendMember| BalanceInput {
+        let input = |member: &&Arc<BackendMember>| BalanceInput {
             open: member.endpoint.open(),
             seed: member.endpoint.seed(),
         };
         let inputs: SmallVec<[_; 16]> = equals.iter().map(input).collect();
         let turn = self.history.turns.fetch_add(1, Relaxed);
         let chosen = choose_endpoint(self.rule, &inputs, turn, client)?;
-        Some((equals[chosen], u32::try_from(usable.len()).unwrap_or(u32::MAX)))
+        Some((Arc::clone(equals[chosen]), u32::try_from(usable.len()).unwrap_or(u32::MAX)))
     }
 
     pub(super) async fn connect_member(
@@ -201,7 +214,7 @@ impl Backend {
         alpn: Option<&[u8]>,
     ) -> Result<RelayStream, EndpointError> {
         let socket = self.connect_with_header(&member.endpoint, header).await?;
-        let Some((tls, peer)) = self.tls.as_ref().zip(member.peer.as_ref()) else {
+        let Some((tls, peer)) = self.tls.as_ref().zip(member.peer.as_deref()) else {
             return Ok(RelayStream::Plain(socket));
         };
         let connected = match tls.connect(peer, alpn, socket).await {

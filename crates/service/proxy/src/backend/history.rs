@@ -9,6 +9,7 @@ use tokio::sync::Notify;
 
 use super::endpoint::{Endpoint, EndpointTarget};
 use super::group::Backend;
+use super::host::BackendHost;
 use super::set::BackendSet;
 
 /// The backends that the settings or open connections use.
@@ -29,6 +30,7 @@ pub(super) struct BackendHistory {
     /// The number of connections that reached no endpoint.
     pub(super) unavailable: AtomicU64,
     endpoints: SharedMap<Endpoint>,
+    hosts: SharedMap<BackendHost>,
 }
 
 impl BackendRegistry {
@@ -55,6 +57,7 @@ impl BackendRegistry {
             turns: AtomicUsize::new(0),
             unavailable: AtomicU64::new(0),
             endpoints: SharedMap::default(),
+            hosts: SharedMap::default(),
         })
     }
 }
@@ -70,6 +73,11 @@ impl BackendHistory {
     pub(super) fn endpoint(self: &Arc<Self>, target: EndpointTarget) -> Arc<Endpoint> {
         let label = target.to_string();
         self.endpoints.get_or_insert(&label, || Endpoint::new(Arc::clone(self), target))
+    }
+
+    /// Returns a name of the backend, a new one if nobody uses it.
+    pub(super) fn host(&self, name: &str, port: u16) -> Arc<BackendHost> {
+        self.hosts.get_or_insert(&format!("{name}:{port}"), || BackendHost::new(name, port))
     }
 }
 

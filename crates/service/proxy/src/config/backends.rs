@@ -20,7 +20,7 @@ const MAX_ADDRESSES: usize = 256;
 const MAX_NAME_LEN: usize = 64;
 
 /// A backend: one or more addresses that serve the same.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct BackendSettings {
     /// The name by which routes refer to the backend. A backend without a name serves the connections without a route.
@@ -33,6 +33,8 @@ pub struct BackendSettings {
     pub balance: BalanceRule,
     /// The health checks of the addresses. Default: only failed connects tell.
     pub check: Option<CheckSettings>,
+    /// The interval at which names of hosts are looked up again.
+    pub resolve_seconds: u64,
     /// The version of the PROXY header that the backend gets, if any.
     pub proxy_protocol: Option<HeaderVersion>,
     /// True if a PROXY header of version 2 has a checksum.
@@ -97,6 +99,22 @@ pub enum RouteBackend {
     Inline(Box<BackendSettings>),
 }
 
+impl Default for BackendSettings {
+    fn default() -> Self {
+        Self {
+            name: None,
+            address: None,
+            addresses: Vec::new(),
+            balance: BalanceRule::default(),
+            check: None,
+            resolve_seconds: 30,
+            proxy_protocol: None,
+            proxy_checksum: false,
+            tls: None,
+        }
+    }
+}
+
 impl BackendSettings {
     /// Returns the settings of a backend without TLS and without a header.
     #[must_use]
@@ -125,6 +143,8 @@ impl BackendSettings {
 
     pub(super) fn check(&self) -> Result<(), SettingsError> {
         self.check_addresses()?;
+        let seconds = self.resolve_seconds;
+        expect("[backend] resolve_seconds", "1 to 86400", (1..=86_400).contains(&seconds), seconds)?;
         self.check.iter().try_for_each(|check| check.check(self.tls.is_some()))?;
         let Some(tls) = &self.tls else { return Ok(()) };
         let is_unix = |endpoint: &EndpointSettings| matches!(endpoint.address, BackendAddress::Unix(_));
