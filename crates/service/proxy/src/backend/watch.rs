@@ -145,3 +145,6 @@ async fn run_lookup(
     let pause = host.note(&backend, lookup.await, interval);
     run.set_next(Instant::now() + pause);
 }
+
+#[cfg(test)]
+mod tests;
