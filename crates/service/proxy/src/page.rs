@@ -10,8 +10,8 @@ use oarlock_service_kit::metrics::{
     read_counter as read,
 };
 
-use crate::clients::ClientNameVerifier;
 use crate::backend::write_backends;
+use crate::clients::ClientNameVerifier;
 use crate::state::ProxyShared;
 
 /// The state that the metrics page shows.

@@ -1,29 +1,27 @@
-//! Reloads, killed backends and resets at random: afterwards every connection has an end that both sides know.
+//! Reloads, resets, and three backends that are killed in turns: no connection is lost that another backend could have
+//! taken, and afterwards every connection has an end that both sides know.
 //!
 //! `OARLOCK_FAULT_SECONDS=600` makes it last ten minutes, with a line every ten seconds.
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use oarlock_proxy::ProxyReload;
-use rustix::net::sockopt::set_socket_linger;
 use rustls::ClientConfig;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{oneshot, watch};
-use tokio::task::{JoinHandle, JoinSet};
+use tokio::net::TcpStream;
+use tokio::sync::watch;
 
 use crate::hello::ClientHelloBytes;
 use crate::proxied::{self, RunningProxy, TestAuthority};
+use crate::switched::{RESET_PLEASE, SwitchedBackend, reached};
 
 const CLIENTS: u64 = 16;
 /// Connections of each client, unless the test has a time.
 const CONNECTIONS: u64 = 40;
-/// The byte by which a client asks the backend for a reset.
-const RESET_PLEASE: u8 = b'R';
+const BACKENDS: u8 = 3;
 
 /// The behaviour of a client on one connection.
 #[derive(Clone, Copy, Debug)]
@@ -51,36 +49,8 @@ struct ClientCounts {
     complete: AtomicU64,
     /// Ended by the backend, or by a client that had reached it.
     broken: AtomicU64,
-    /// Echoes that failed while the backend was up all the time.
+    /// Echoes that failed although no backend was killed that they may have reached.
     unexplained: AtomicU64,
-}
-
-/// Serves echoes. A kill resets all connections and closes the port.
-async fn run_backend(listener: TcpListener, mut kill: oneshot::Receiver<()>) {
-    let mut connections = JoinSet::new();
-    loop {
-        tokio::select! {
-            accepted = listener.accept() => {
-                let (stream, _) = accepted.unwrap();
-                stream.set_zero_linger().unwrap();
-                connections.spawn(echo_or_reset(stream));
-            }
-            _ = &mut kill => return,
-        }
-    }
-}
-
-/// Returns bytes until the client ends. The socket resets if it is dropped before that.
-async fn echo_or_reset(mut stream: TcpStream) {
-    let mut bytes = [0; 4_096];
-    while let Ok(len @ 1..) = stream.read(&mut bytes).await {
-        if bytes[0] == RESET_PLEASE || stream.write_all(&bytes[..len]).await.is_err() {
-            return;
-        }
-    }
-    // Everything was sent, and may still be on its way: from here on the end is an ordinary one.
-    set_socket_linger(&stream, None).unwrap();
-    let _ = stream.shutdown().await;
 }
 
 /// Numbers that differ from run to run as little as possible: xorshift64 from a seed.
@@ -105,9 +75,8 @@ struct ClientProgress {
 struct FaultTest {
     proxy: RunningProxy,
     client: ClientConfig,
-    backend: SocketAddr,
-    /// The number of times that the backend went down or up. It is odd while the backend is down.
-    changes: AtomicU64,
+    /// For each backend twice the number of kills, and one more during a kill.
+    kills: [AtomicU64; BACKENDS as usize],
     counts: ClientCounts,
     progress: watch::Sender<ClientProgress>,
     until: Option<Instant>,
@@ -146,7 +115,7 @@ impl FaultTest {
 
     async fn connect(&self, behaviour: ClientBehaviour, len: usize) {
         let counts = &self.counts;
-        let before = self.changes.load(Ordering::SeqCst);
+        let before = self.kills_now();
         let mut tcp = TcpStream::connect(self.proxy.address).await.unwrap();
         self.progress.send_modify(|progress| progress.connections += 1);
         match behaviour {
@@ -162,12 +131,18 @@ impl FaultTest {
                 return;
             }
             ClientBehaviour::Echo | ClientBehaviour::ResetAfterEcho | ClientBehaviour::ResetByBackend => {
-                let is_complete = self.exchange(tcp, behaviour, len).await;
-                let is_changed = before % 2 == 1 || self.changes.load(Ordering::SeqCst) != before;
+                let (backend, is_complete) = self.exchange(tcp, behaviour, len).await;
+                let after = self.kills_now();
+                let was_killed = |index: usize| before[index] % 2 == 1 || after[index] != before[index];
+                // Without its number, the connection may have been in the queue of any backend.
+                let is_explained = match backend {
+                    Some(number) => was_killed(usize::from(number) - 1),
+                    None => (0..self.kills.len()).any(was_killed),
+                };
                 let is_expected = is_complete == matches!(behaviour, ClientBehaviour::Echo);
                 let count = if is_complete { &counts.complete } else { &counts.broken };
                 count.fetch_add(1, Ordering::Relaxed);
-                if !is_expected && !is_changed {
+                if !is_expected && !is_explained {
                     counts.unexplained.fetch_add(1, Ordering::Relaxed);
                 }
                 return;
@@ -177,54 +152,54 @@ impl FaultTest {
         counts.left.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Returns true if the connection came to its ordinary end. A stream that ends early or has wrong bytes is a fault
-    /// of the proxy in any case.
-    async fn exchange(&self, tcp: TcpStream, behaviour: ClientBehaviour, len: usize) -> bool {
+    /// Returns the backend that was reached, and true if the connection came to its ordinary end. A stream that ends
+    /// early or has wrong bytes is a fault of the proxy in any case.
+    async fn exchange(&self, tcp: TcpStream, behaviour: ClientBehaviour, len: usize) -> (Option<u8>, bool) {
         let Ok(mut stream) = proxied::connect_over(tcp, &self.client, "localhost").await else {
-            return false;
+            return (None, false);
         };
+        let Some(number) = reached(&mut stream).await else { return (None, false) };
         if let ClientBehaviour::ResetByBackend = behaviour {
             let _ = stream.write_all(&[RESET_PLEASE]).await;
             let end = stream.read(&mut [0; 1]).await;
             assert!(end.is_err(), "a stream that was reset looks complete: {end:?}");
-            return false;
+            return (Some(number), false);
         }
         let sent: Vec<u8> = (0..len).map(|at| (at % 61) as u8).collect();
         let mut got = vec![0; len];
         if stream.write_all(&sent).await.is_err() || stream.read_exact(&mut got).await.is_err() {
-            return false;
+            return (Some(number), false);
         }
         assert!(got == sent, "the echo has other bytes");
         if let ClientBehaviour::ResetAfterEcho = behaviour {
             stream.get_ref().0.set_zero_linger().unwrap();
-            return false;
+            return (Some(number), false);
         }
-        stream.shutdown().await.is_ok() && matches!(stream.read(&mut [0; 1]).await, Ok(0))
+        let is_complete = stream.shutdown().await.is_ok() && matches!(stream.read(&mut [0; 1]).await, Ok(0));
+        (Some(number), is_complete)
     }
 
-    /// Kills the backend, and starts it again at the same port, until the clients are done.
-    async fn kill_backends(&self, mut listener: TcpListener) -> (oneshot::Sender<()>, JoinHandle<()>) {
+    /// Kills one backend after the other, and starts it again at the same port, until the clients are done. Returns the
+    /// number of kills.
+    async fn kill_backends(&self, backends: &mut [SwitchedBackend]) -> u64 {
         let mut random = TestRandom(77);
-        loop {
-            let (kill, killed) = oneshot::channel();
-            let running = tokio::spawn(run_backend(listener, killed));
-            self.set_backend_up(true);
-            if !self.wait_for_connections(30 + random.below(60)).await {
-                return (kill, running);
+        let mut kills = 0;
+        for index in (0..backends.len()).cycle() {
+            if !self.wait_for_connections(10 + random.below(20)).await {
+                break;
             }
-            self.set_backend_up(false);
-            let _ = kill.send(());
-            running.await.unwrap();
-            self.wait_for_connections(4).await;
-            listener = listen_again(self.backend).await;
+            self.kills[index].fetch_add(1, Ordering::SeqCst);
+            backends[index].switch_off().await;
+            kills += 1;
+            self.wait_for_connections(10 + random.below(20)).await;
+            backends[index].switch_on().await;
+            self.kills[index].fetch_add(1, Ordering::SeqCst);
         }
+        kills
     }
 
-    fn set_backend_up(&self, is_up: bool) {
-        // The number is odd while the backend is down.
-        if (self.changes.load(Ordering::SeqCst) % 2 == 1) == is_up {
-            self.changes.fetch_add(1, Ordering::SeqCst);
-        }
+    fn kills_now(&self) -> [u64; BACKENDS as usize] {
+        std::array::from_fn(|index| self.kills[index].load(Ordering::SeqCst))
     }
 
     /// Reloads certificates, in turns good and broken ones, and settings. Returns the numbers of good and broken ones.
@@ -261,16 +236,6 @@ impl FaultTest {
     }
 }
 
-/// Listens at a port that was in use. Connections of it may linger.
-async fn listen_again(address: SocketAddr) -> TcpListener {
-    loop {
-        if let Ok(listener) = TcpListener::bind(address).await {
-            return listener;
-        }
-        tokio::task::yield_now().await;
-    }
-}
-
 /// Reads the counters of the proxy, by name and labels.
 async fn counters(proxy: &RunningProxy) -> BTreeMap<String, u64> {
     let page = proxy.page().await;
@@ -285,15 +250,18 @@ async fn counters(proxy: &RunningProxy) -> BTreeMap<String, u64> {
 async fn every_connection_among_reloads_kills_and_resets_is_accounted_for() {
     let seconds = std::env::var("OARLOCK_FAULT_SECONDS").ok().and_then(|text| text.parse().ok());
     let authority = TestAuthority::new();
-    let (listener, address) = proxied::backend().await;
+    let mut backends = Vec::new();
+    for number in 1..=BACKENDS {
+        backends.push(SwitchedBackend::start(number).await);
+    }
+    let addresses: Vec<_> = backends.iter().map(|backend| format!("\"{}\"", backend.address)).collect();
     // Only the test looks for changes, so that it knows what each look finds.
-    let settings = format!("backend.address = \"{address}\"\ncertificates.reload_seconds = 0\n");
+    let settings =
+        format!("backend.addresses = [{}]\ncertificates.reload_seconds = 0\n", addresses.join(", "));
     let test = FaultTest {
         proxy: RunningProxy::start_with(&authority, &settings).await,
         client: authority.client(),
-        backend: address,
-        // Down until it is started.
-        changes: AtomicU64::new(1),
+        kills: Default::default(),
         counts: ClientCounts::default(),
         progress: watch::Sender::default(),
         until: seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds)),
@@ -302,15 +270,13 @@ async fn every_connection_among_reloads_kills_and_resets_is_accounted_for() {
         futures_util::future::join_all((0..CLIENTS).map(|seed| test.run_client(seed))).await;
         test.progress.send_modify(|progress| progress.is_done = true);
     };
-    let ((), (kill, backend), (good, broken), ()) = tokio::join!(
+    let ((), kills, (good, broken), ()) = tokio::join!(
         clients,
-        test.kill_backends(listener),
+        test.kill_backends(&mut backends),
         test.reload(&authority, &settings),
         test.report()
     );
     test.proxy.wait_for("oarlock_proxy_connections_open", 0).await;
-    let _ = kill.send(());
-    backend.await.unwrap();
 
     let metrics = counters(&test.proxy).await;
     let metric = |name: &str| metrics[&format!("oarlock_proxy_{name}")];
@@ -324,13 +290,17 @@ async fn every_connection_among_reloads_kills_and_resets_is_accounted_for() {
     let client = |count: &AtomicU64| count.load(Ordering::Relaxed);
     let counts = &test.counts;
     eprintln!(
-        "{} connections: {} complete, {} broken, {} left, {} not TLS; {good} reloads and {broken} broken ones",
+        "{} connections: {} complete, {} broken, {} left, {} not TLS; {kills} kills, {} connections lost; {good} \
+         reloads and {broken} broken ones",
         test.progress.borrow().connections,
         client(&counts.complete),
         client(&counts.broken),
         client(&counts.left),
         client(&counts.no_tls),
+        metric("connections_refused_total{reason=\"backend\"}"),
     );
+    // Another backend was up all the time.
+    assert_eq!(metric("connections_refused_total{reason=\"backend\"}"), 0, "{metrics:#?}");
     assert_eq!(client(&counts.unexplained), 0, "{metrics:#?}");
     assert_eq!(metric("connections_total"), test.progress.borrow().connections);
     assert_eq!(
@@ -340,8 +310,7 @@ async fn every_connection_among_reloads_kills_and_resets_is_accounted_for() {
     assert_eq!(metric("connections_refused_total{reason=\"left\"}"), client(&counts.left));
     assert_eq!(metric("connections_refused_total{reason=\"protocol\"}"), client(&counts.no_tls));
     assert_eq!(metric("connections_ended_total{by=\"complete\"}"), client(&counts.complete));
-    let by_backend = metric("connections_ended_total{by=\"backend\"}")
-        + metric("connections_refused_total{reason=\"backend\"}");
+    let by_backend = metric("connections_ended_total{by=\"backend\"}");
     assert_eq!(by_backend + metric("connections_ended_total{by=\"client\"}"), client(&counts.broken));
     assert_eq!(metric("reloads_total{result=\"done\"}"), good);
     assert_eq!(metric("reloads_total{result=\"rejected\"}"), broken);

@@ -11,6 +11,7 @@
 //! | `revocation` | revoked certificates of clients |
 //! | `proxied` | helpers: a proxy, its certificates, a backend and clients |
 //! | `peers` | helpers: HAProxy, stunnel and hitch, and curl |
+//! | `haproxy` | HAProxy beside the proxy, before the same backends |
 //! | `switched` | helpers: backends that are switched off and on |
 //! | `hello` | helpers: ClientHello messages by hand |
 //! | `test_engine` | helpers: an engine that gives wrong results or waits |
@@ -19,6 +20,7 @@
 mod backends;
 mod bad_input;
 mod faults;
+mod haproxy;
 mod hello;
 mod kernel_hand_over;
 mod peers;

@@ -1,12 +1,16 @@
 //! Backends that are switched off and on, each of which says who it is.
 
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
+use rustix::net::sockopt::set_socket_linger;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream, UnixListener};
 use tokio::task::{JoinHandle, JoinSet};
 use tokio_rustls::client::TlsStream;
+
+/// The byte by which a client asks for a reset, at the beginning of what it sends.
+pub(crate) const RESET_PLEASE: u8 = b'R';
 
 /// A backend whose connections begin with its number, and then return what they get. It has a loopback address of its
 /// own: at 127.0.0.1 its port could become that of a client while it is off, or of a connection to itself.
@@ -17,9 +21,9 @@ pub(crate) struct SwitchedBackend {
 }
 
 impl SwitchedBackend {
-    /// Starts a backend at 127.0.1.`number`.
+    /// Starts a backend.
     pub(crate) async fn start(number: u8) -> Self {
-        let listener = TcpListener::bind((std::net::Ipv4Addr::new(127, 0, 1, number), 0)).await.unwrap();
+        let listener = TcpListener::bind((Ipv4Addr::new(127, 0, 1, number), 0)).await.unwrap();
         let address = listener.local_addr().unwrap();
         Self { address, number, running: Some(tokio::spawn(serve(listener, number))) }
     }
@@ -46,9 +50,10 @@ async fn serve(listener: TcpListener, number: u8) {
         // A connection of a backend that is switched off gets a reset.
         stream.set_zero_linger().unwrap();
         connections.spawn(async move {
-            let stream = answer(stream, number).await;
-            // Everything was sent, and may still be in transit: the end is an ordinary one.
-            let _ = rustix::net::sockopt::set_socket_linger(&stream, None);
+            if let Some(stream) = answer(stream, number).await {
+                // Everything was sent, and may still be in transit: the end is an ordinary one.
+                let _ = set_socket_linger(&stream, None);
+            }
         });
         while connections.try_join_next().is_some() {}
     }
@@ -82,13 +87,18 @@ impl SwitchedFile {
     }
 }
 
-async fn answer<S: AsyncRead + AsyncWrite + Unpin>(mut stream: S, number: u8) -> S {
-    if stream.write_all(&[number]).await.is_ok() {
-        let (mut reader, mut writer) = tokio::io::split(&mut stream);
-        let _ = tokio::io::copy(&mut reader, &mut writer).await;
-        let _ = writer.shutdown().await;
+/// Returns bytes until the client ends. Returns the stream if that was its end.
+async fn answer<S: AsyncRead + AsyncWrite + Unpin>(mut stream: S, number: u8) -> Option<S> {
+    stream.write_all(&[number]).await.ok()?;
+    let mut bytes = [0; 4_096];
+    while let len @ 1.. = stream.read(&mut bytes).await.ok()? {
+        if bytes[0] == RESET_PLEASE {
+            return None;
+        }
+        stream.write_all(&bytes[..len]).await.ok()?;
     }
-    stream
+    let _ = stream.shutdown().await;
+    Some(stream)
 }
 
 /// Returns the number of the backend that a connection has reached. None if it was ended before.
