@@ -24,7 +24,7 @@ use crate::stream::SocketStream;
 
 /// An endpoint. It lives as long as the settings or an open connection use it, so a reload does not forget its health.
 #[derive(Debug)]
-pub(crate) struct Endpoint {
+pub(crate) struct BackendEndpoint {
     history: Arc<BackendHistory>,
     label: String,
     target: EndpointTarget,
@@ -50,11 +50,11 @@ pub(super) enum EndpointTarget {
 /// A connection of an endpoint, which counts until this is dropped.
 #[derive(Debug)]
 pub(crate) struct EndpointLease {
-    endpoint: Arc<Endpoint>,
+    endpoint: Arc<BackendEndpoint>,
     kind: ConnectKind,
 }
 
-impl Endpoint {
+impl BackendEndpoint {
     pub(super) fn new(history: Arc<BackendHistory>, target: EndpointTarget) -> Self {
         let label = target.to_string();
         Self {
@@ -158,7 +158,7 @@ impl Endpoint {
 }
 
 impl EndpointLease {
-    pub(crate) fn endpoint(&self) -> &Arc<Endpoint> {
+    pub(crate) fn endpoint(&self) -> &Arc<BackendEndpoint> {
         &self.endpoint
     }
 

@@ -11,7 +11,7 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
 use super::balance::{BalanceInput, choose_endpoint};
-use super::endpoint::{Endpoint, EndpointLease};
+use super::endpoint::{BackendEndpoint, EndpointLease};
 use super::error::{BackendError, EndpointError};
 use super::health::Availability;
 use super::history::{BackendHistory, BackendRegistry};
@@ -28,7 +28,7 @@ use crate::stream::{RelayStream, SocketStream};
 /// whose endpoints fail in turns, is reached by a later try.
 const PAUSES: [Duration; 2] = [Duration::from_millis(100), Duration::from_millis(400)];
 
-/// The maximum number of parts of the time for one try: with many silent endpoints, the first tries still get a quarter.
+/// The maximum number of parts of the time that is left, of which a try gets one. So a try gets at least a quarter.
 const MAX_TIME_PARTS: u32 = 4;
 
 /// A backend of the current settings.
@@ -123,8 +123,8 @@ impl Backend {
         self.tls.as_ref()?.certificate_warning(now_s)
     }
 
-    /// Connects to an endpoint, sends the header, and does the handshake if the backend has TLS. If that fails, the next
-    /// endpoint is tried. `alpn` is the protocol that the client has negotiated.
+    /// Connects to an endpoint, sends the header, and does the handshake if the backend has TLS. If that fails, the
+    /// next endpoint is tried. `alpn` is the protocol that the client has negotiated.
     pub(crate) async fn connect(
         &self,
         header: &ProxyHeader,
@@ -184,7 +184,11 @@ impl Backend {
     }
 
     /// Returns the endpoint for the next try, and the number of endpoints that are left with it.
-    fn choose(&self, tried: &[Arc<Endpoint>], client: Option<IpAddr>) -> Option<(Arc<BackendMember>, u32)> {
+    fn choose(
+        &self,
+        tried: &[Arc<BackendEndpoint>],
+        client: Option<IpAddr>,
+    ) -> Option<(Arc<BackendMember>, u32)> {
         let now = Instant::now();
         let has_checks = self.check.is_some();
         let is_tried = |member: &BackendMember| tried.iter().any(|one| Arc::ptr_eq(one, &member.endpoint));
@@ -230,7 +234,7 @@ impl Backend {
 
     async fn connect_with_header(
         &self,
-        endpoint: &Endpoint,
+        endpoint: &BackendEndpoint,
         header: &ProxyHeader,
     ) -> Result<SocketStream, EndpointError> {
         let mut socket = endpoint.connect_socket().await.map_err(EndpointError::Connect)?;
@@ -247,7 +251,7 @@ impl Backend {
 /// The tries of one connection.
 struct BackendTries {
     /// The endpoints that were tried since the last pause.
-    tried: SmallVec<[Arc<Endpoint>; 4]>,
+    tried: SmallVec<[Arc<BackendEndpoint>; 4]>,
     count: u32,
     error: BackendError,
 }

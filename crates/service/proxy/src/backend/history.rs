@@ -1,4 +1,4 @@
-//! What outlives the settings: the health and the counters of backends and their endpoints.
+//! The health and the counters of backends and their endpoints, which outlive the settings.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize};
@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use oarlock_service_kit::Current;
 use tokio::sync::Notify;
 
-use super::endpoint::{Endpoint, EndpointTarget};
+use super::endpoint::{BackendEndpoint, EndpointTarget};
 use super::group::Backend;
 use super::host::BackendHost;
 use super::set::BackendSet;
@@ -29,7 +29,7 @@ pub(super) struct BackendHistory {
     pub(super) turns: AtomicUsize,
     /// The number of connections that reached no endpoint.
     pub(super) unavailable: AtomicU64,
-    endpoints: SharedMap<Endpoint>,
+    endpoints: SharedMap<BackendEndpoint>,
     hosts: SharedMap<BackendHost>,
 }
 
@@ -70,9 +70,9 @@ impl Default for BackendRegistry {
 
 impl BackendHistory {
     /// Returns an endpoint of the backend, a new one if nobody uses it.
-    pub(super) fn endpoint(self: &Arc<Self>, target: EndpointTarget) -> Arc<Endpoint> {
+    pub(super) fn endpoint(self: &Arc<Self>, target: EndpointTarget) -> Arc<BackendEndpoint> {
         let label = target.to_string();
-        self.endpoints.get_or_insert(&label, || Endpoint::new(Arc::clone(self), target))
+        self.endpoints.get_or_insert(&label, || BackendEndpoint::new(Arc::clone(self), target))
     }
 
     /// Returns a name of the backend, a new one if nobody uses it.

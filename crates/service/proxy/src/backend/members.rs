@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-use super::endpoint::{Endpoint, EndpointTarget};
+use super::endpoint::{BackendEndpoint, EndpointTarget};
 use super::history::BackendHistory;
 use super::host::BackendHost;
 use super::tls::TlsPeer;
@@ -13,7 +13,7 @@ use crate::config::{BackendAddress, EndpointSettings};
 /// An endpoint as the settings of a backend see it.
 #[derive(Debug)]
 pub(super) struct BackendMember {
-    pub(super) endpoint: Arc<Endpoint>,
+    pub(super) endpoint: Arc<BackendEndpoint>,
     pub(super) is_backup: bool,
     pub(super) is_draining: bool,
     /// The peer of TLS, if the backend has TLS.

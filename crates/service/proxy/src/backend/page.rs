@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use oarlock_service_kit::metrics::MetricsText;
 
-use super::endpoint::Endpoint;
+use super::endpoint::BackendEndpoint;
 use super::group::Backend;
 use super::set::BackendSet;
 
@@ -58,7 +58,7 @@ fn write_lookups(text: &mut MetricsText, backends: &BackendSet) {
 
 fn write_endpoints<'a>(
     text: &mut MetricsText,
-    shown: impl Iterator<Item = (&'a Backend, &'a Endpoint)> + Clone,
+    shown: impl Iterator<Item = (&'a Backend, &'a BackendEndpoint)> + Clone,
 ) {
     let name = "oarlock_proxy_backend_up";
     text.gauge(name, "1 if an endpoint is used, 0 if checks found it down or its last connect failed.");
@@ -73,6 +73,6 @@ fn write_endpoints<'a>(
     }
 }
 
-fn labels<'a>(backend: &'a Backend, endpoint: &'a Endpoint) -> [(&'static str, &'a str); 2] {
+fn labels<'a>(backend: &'a Backend, endpoint: &'a BackendEndpoint) -> [(&'static str, &'a str); 2] {
     [("backend", backend.label()), ("endpoint", endpoint.label())]
 }

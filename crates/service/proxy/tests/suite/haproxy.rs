@@ -197,6 +197,9 @@ async fn the_fewest_connections_as_haproxy_counts_them() {
     let both = start_both(&authority, "least-connections", "leastconn").await;
     let Some((proxies, backends)) = both else { return };
     for proxy in &proxies {
+        for number in 1..=3 {
+            proxy.wait_until_empty(&backends, number).await;
+        }
         let mut open = Vec::new();
         for _ in 0..12 {
             open.push(proxy.open("127.0.0.1").await.unwrap());
