@@ -51,7 +51,8 @@ pub(super) enum EndpointTarget {
 #[derive(Debug)]
 pub(crate) struct EndpointLease {
     endpoint: Arc<BackendEndpoint>,
-    kind: ConnectKind,
+    /// The weight of the connect, until its result is noted.
+    kind: Option<ConnectKind>,
 }
 
 impl BackendEndpoint {
@@ -118,7 +119,7 @@ impl BackendEndpoint {
     pub(super) fn begin(self: &Arc<Self>, now: Instant) -> EndpointLease {
         self.open.fetch_add(1, Relaxed);
         let kind = self.health().begin(now);
-        EndpointLease { endpoint: Arc::clone(self), kind }
+        EndpointLease { endpoint: Arc::clone(self), kind: Some(kind) }
     }
 
     /// Connects, without a header and without TLS.
@@ -163,18 +164,21 @@ impl EndpointLease {
     }
 
     /// Notes the result of the connect.
-    pub(super) fn note(&self, result: Result<(), &EndpointError>) {
+    pub(super) fn note(&mut self, result: Result<(), &EndpointError>) {
         let endpoint = &self.endpoint;
         match result {
             Ok(()) => {
+                self.kind = None;
                 endpoint.count(ConnectResult::Done);
                 let change = endpoint.health().succeed();
                 endpoint.report(change, "a connection was opened");
             }
             Err(error) => {
                 endpoint.count(error.result());
-                if error.is_of_endpoint() {
-                    let change = endpoint.health().fail(self.kind, Instant::now());
+                if error.is_of_endpoint()
+                    && let Some(kind) = self.kind.take()
+                {
+                    let change = endpoint.health().fail(kind, Instant::now());
                     endpoint.report(change, error);
                 }
             }
@@ -185,6 +189,9 @@ impl EndpointLease {
 impl Drop for EndpointLease {
     fn drop(&mut self) {
         self.endpoint.open.fetch_sub(1, Relaxed);
+        if let Some(kind) = self.kind {
+            self.endpoint.health().abandon(kind, Instant::now());
+        }
     }
 }
 

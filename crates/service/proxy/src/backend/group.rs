@@ -167,7 +167,7 @@ impl Backend {
                 return None;
             }
             tries.count += 1;
-            let lease = member.endpoint.begin(now);
+            let mut lease = member.endpoint.begin(now);
             let connecting = timeout_at(now + time, self.connect_member(&member, header, alpn)).await;
             let connected = connecting.unwrap_or(Err(EndpointError::Timeout));
             lease.note(connected.as_ref().map(drop));

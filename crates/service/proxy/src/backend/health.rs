@@ -75,7 +75,8 @@ impl EndpointHealth {
             None => ConnectKind::Ordinary,
             Some(end) if now < end => ConnectKind::LastResort,
             Some(_) => {
-                self.rests_until = Some(now + self.rest());
+                // Until its result is known: a silent endpoint must not cost the time of a second client.
+                self.rests_until = Some(now + MAX_REST);
                 ConnectKind::Probe
             }
         }
@@ -101,6 +102,13 @@ impl EndpointHealth {
         self.failures = self.failures.saturating_add(1);
         self.rests_until = Some(now + self.rest());
         (kind == ConnectKind::Ordinary).then_some(HealthChange::Worse)
+    }
+
+    /// Ends a connect that says nothing about the endpoint. The next connection may try it.
+    pub(super) fn abandon(&mut self, kind: ConnectKind, now: Instant) {
+        if kind == ConnectKind::Probe && self.rests_until.is_some() {
+            self.rests_until = Some(now);
+        }
     }
 
     /// Notes the result of a check. A check that passes ends a rest, too.
@@ -212,7 +220,10 @@ mod tests {
         let first = health.begin(now);
         health.fail(first, now);
         let later = now + seconds(1);
-        assert_eq!(health.begin(later), ConnectKind::Probe);
+        let probe = health.begin(later);
+        assert_eq!(probe, ConnectKind::Probe);
         assert_eq!(health.availability(later, true), Availability::Resting);
+        health.abandon(probe, later);
+        assert_eq!(health.begin(later), ConnectKind::Probe, "another connection takes its place");
     }
 }
