@@ -10,12 +10,15 @@
 //! | [`bind_tcp`] | sockets that are bound here or by systemd |
 //! | [`admission`] | log lines about the acceptance of connections |
 //! | [`signals`] | signals, and messages to systemd |
+//! | [`log_line`] | texts, numbers and times in the lines of log files |
+//! | [`date_of`] | the Gregorian calendar |
 //! | [`harden`](harden()) | protection of memory: no core dumps, no swap |
 //! | [`certificate`] | the times and the order of certificates |
 //! | [`RuledClientVerifier`] | certificates of clients, with a rule of the service |
 #![forbid(unsafe_code)]
 
 pub mod admission;
+mod calendar;
 pub mod certificate;
 mod client_verifier;
 mod clock;
@@ -24,11 +27,13 @@ mod engines;
 mod harden;
 mod held_keys;
 mod listen;
+pub mod log_line;
 pub mod metrics;
 mod service_manager;
 pub mod settings;
 pub mod signals;
 
+pub use calendar::date_of;
 pub use client_verifier::{ClientRule, RuledClientVerifier};
 pub use clock::ServiceClock;
 pub use current::Current;

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use oarlock_service_kit::date_of;
+
 use super::LineFault;
 
 const DAY_S: u64 = 86_400;
@@ -109,18 +111,6 @@ fn days_of(year: u64, month: u64, day: u64) -> Option<u64> {
     let days = (before + day).checked_sub(EPOCH + 1)?;
     // A day that the month does not have would be one of the next month.
     (date_of(days) == (year, month, day)).then_some(days)
-}
-
-/// Returns year, month and day of the date that is `days` days after the first day of 1970.
-fn date_of(days: u64) -> (u64, u64, u64) {
-    let days = days + EPOCH;
-    let (era, day) = (days / 146_097, days % 146_097);
-    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day + 2) / 153;
-    let is_next = month >= 10;
-    let date = day - (153 * month + 2) / 5 + 1;
-    (400 * era + year + u64::from(is_next), if is_next { month - 9 } else { month + 3 }, date)
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use oarlock_service_kit::log_line::{QuotedText, is_plain, push_number};
 use oarlock_wire::proto::Code;
 
 use crate::audit_chain::LineHash;
@@ -137,22 +138,6 @@ fn finish_operation(line: &mut Vec<u8>, operation: &AuditedOperation<'_>) {
     line.extend_from_slice(b"\"}\n");
 }
 
-/// Appends a number in decimal digits.
-fn push_number(line: &mut Vec<u8>, mut number: u64) {
-    // 2^64 has twenty digits.
-    let mut digits = [0; 20];
-    let mut start = digits.len();
-    loop {
-        start -= 1;
-        digits[start] = b'0' + (number % 10) as u8;
-        number /= 10;
-        if number == 0 {
-            break;
-        }
-    }
-    line.extend_from_slice(&digits[start..]);
-}
-
 /// Returns an entry about the server itself.
 pub(super) fn event(kind: EventKind, detail: &str) -> String {
     let detail = QuotedText(detail, MAX_DETAIL);
@@ -200,11 +185,6 @@ fn max_quoted(text: &str) -> usize {
     if text.bytes().all(is_plain) { text.len() + 2 } else { 6 * MAX_NAME + 16 }
 }
 
-/// Returns true if a byte stands for itself in a JSON string.
-fn is_plain(byte: u8) -> bool {
-    (b' '..0x7f).contains(&byte) && !matches!(byte, b'"' | b'\\')
-}
-
 /// Returns the source that an address belongs to. An IPv6 client has a network of 64 bits for itself.
 pub(super) fn source_of(address: Option<IpAddr>) -> String {
     match address.map(|address| address.to_canonical()) {
@@ -216,42 +196,6 @@ pub(super) fn source_of(address: Option<IpAddr>) -> String {
             // Only the network is written, because the rest of the address is not counted.
             format!("{}/64", std::net::Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0))
         }
-    }
-}
-
-/// A text as a JSON string of a maximum number of characters. A text that was cut ends in three dots.
-struct QuotedText<'t>(&'t str, usize);
-
-impl QuotedText<'_> {
-    fn append_to(&self, line: &mut Vec<u8>) {
-        let Self(text, max) = *self;
-        // Nearly all names are plain, and one copy is much faster than a loop over their letters.
-        if text.len() <= max && text.bytes().all(is_plain) {
-            line.push(b'"');
-            line.extend_from_slice(text.as_bytes());
-            line.push(b'"');
-        } else {
-            line.extend_from_slice(self.to_string().as_bytes());
-        }
-    }
-}
-
-impl fmt::Display for QuotedText<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self(text, max) = *self;
-        f.write_char('"')?;
-        let mut letters = text.chars();
-        for letter in letters.by_ref().take(max) {
-            match letter {
-                '"' | '\\' => write!(f, "\\{letter}")?,
-                // Some readers take Unicode's line separators for line ends, so an entry could pass for two.
-                '\0'..='\x1f' | '\x7f'..='\u{9f}' | '\u{2028}' | '\u{2029}' => {
-                    write!(f, "\\u{:04x}", u32::from(letter))?;
-                }
-                letter => f.write_char(letter)?,
-            }
-        }
-        f.write_str(if letters.next().is_some() { "...\"" } else { "\"" })
     }
 }
 
@@ -310,20 +254,6 @@ mod tests {
         write_operation(&mut line, &origin, 7, &short);
         assert!(line.len() <= max_line_bytes(&origin, "k", "ed25519-sign"));
         assert_eq!(parsed(&line)["request"], 7);
-    }
-
-    #[test]
-    fn writes_numbers_and_names_as_the_formatting_of_the_library_does() {
-        for number in [0, 1, 9, 10, 1_780_000_000_000, u64::MAX] {
-            let mut line = Vec::new();
-            push_number(&mut line, number);
-            assert_eq!(String::from_utf8(line).unwrap(), number.to_string());
-        }
-        for name in ["", "plain-1", "a\"b", "\u{1}", "ü", &"x".repeat(MAX_NAME), &"x".repeat(MAX_NAME + 1)] {
-            let (quoted, mut line) = (QuotedText(name, MAX_NAME), Vec::new());
-            quoted.append_to(&mut line);
-            assert_eq!(String::from_utf8(line).unwrap(), quoted.to_string());
-        }
     }
 
     #[test]
