@@ -91,6 +91,12 @@ impl<'a> HostName<'a> {
     }
 }
 
+impl fmt::Display for HostNamePattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", if self.is_wildcard { "*." } else { "" }, self.name)
+    }
+}
+
 impl HostNamePattern {
     /// Returns true if the pattern fits a name.
     #[must_use]
