@@ -28,9 +28,11 @@ pub(crate) struct ConnectionMaxima {
 }
 
 /// The limit that keeps a connection out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ExceededLimit {
+    #[error("the maximum of connections is open ([limits] max_connections)")]
     All,
+    #[error("the client's address has the maximum of connections ([limits] max_connections_per_address)")]
     Address,
 }
 

@@ -249,6 +249,13 @@ impl ClientNames {
         Some(names)
     }
 
+    /// Returns the first name, as `[clients] allowed_names` writes it.
+    pub(crate) fn first(&self) -> Option<String> {
+        let dns = self.dns.first().map(|name| format!("DNS:{name}"));
+        let uri = || self.uris.first().map(|uri| format!("URI:{uri}"));
+        dns.or_else(uri).or_else(|| self.common_name.as_ref().map(|name| format!("CN:{name}")))
+    }
+
     fn matches(&self, pattern: &NamePattern) -> bool {
         let wanted = &*pattern.text;
         match pattern.kind {

@@ -2,6 +2,7 @@
 
 mod backends;
 mod checks;
+mod log;
 mod values;
 
 use std::collections::BTreeSet;
@@ -23,6 +24,7 @@ use crate::clients::{ExpiredCrlRule, NamePattern};
 use self::backends::check_names;
 pub use backends::{BackendSettings, BackendTlsSettings, BalanceRule, EndpointSettings, RouteBackend};
 pub use checks::{CheckKind, CheckSettings};
+pub use log::{LineFormat, LogSettings, LoggedConnections};
 pub use values::{BackendAddress, KeyGroup, ListenAddress, TlsCipher, TlsVersion};
 
 /// All settings of the proxy.
@@ -48,6 +50,8 @@ pub struct ProxyConfig {
     pub clients: Option<ClientSettings>,
     /// The bounds of connections, handshakes and time.
     pub limits: ProxyLimits,
+    /// The log of connections.
+    pub log: LogSettings,
     /// The hand-over of long transfers to the kernel.
     pub kernel: KernelSettings,
     /// The cryptoserver that holds keys, if there is one.
@@ -297,6 +301,7 @@ impl ProxyConfig {
 
     fn resolve_paths(&mut self, base: &Path) {
         let certificates = self.certificates.path.iter_mut().chain(&mut self.tickets.keys);
+        let certificates = certificates.chain(&mut self.log.file);
         let clients = self
             .clients
             .iter_mut()
@@ -390,6 +395,7 @@ impl ProxyConfig {
         expect("[tickets] count", "1 to 16", (1..=16).contains(&count), count)?;
         let longest = self.clients.as_ref().map_or(1, |clients| clients.max_chain_certificates);
         check_chain("[clients] max_chain_certificates", longest)?;
+        self.log.check()?;
         self.engines.check()
     }
 
@@ -501,6 +507,14 @@ impl ProxyConfig {
 
 fn check_chain(field: &'static str, longest: usize) -> Result<(), SettingsError> {
     expect(field, "1 to 32", (1..=32).contains(&longest), longest)
+}
+
+impl RouteSettings {
+    /// Returns the label of the route in logs and metrics: its first name and its first protocol.
+    pub(crate) fn label(&self) -> String {
+        let name = self.names.first().map_or_else(|| "*".to_owned(), ToString::to_string);
+        self.alpn.first().map_or(name.clone(), |protocol| format!("{name}/{protocol}"))
+    }
 }
 
 impl ProxyLimits {

@@ -1,6 +1,5 @@
 //! One connection, from its first byte to its end.
 
-use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -13,26 +12,32 @@ use tokio::io::AsyncReadExt;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 use tokio_rustls::server;
+use tracing::field::display;
 use tracing::{debug, warn};
 
 use crate::admission::{CountedConnection, ExceededLimit};
 use crate::backend::{BackendConnection, BackendError};
+use crate::bytes::ByteMeter;
+use crate::certificate::{RecordedHello, RecordedResolver};
 use crate::clients::ClientNames;
-use crate::counters::{HandshakeLabels, RefusalReason, version_name};
+use crate::counters::{EndKind, HandshakeLabels, ProxyCounters, RefusalReason, version_name};
 use crate::handover::relay_connection;
 use crate::header::{
     ConnectionAddresses, HeaderError, HeaderFields, HeaderProgress, MAX_HEADER_LEN, ProxyHeader, TlsFields,
 };
 use crate::kernel::TrafficSecrets;
+use crate::record::{ConnectionRecord, RecordedAlert, RecordedTls};
+use crate::relay::RelayEnd;
 use crate::state::{ProxyShared, ProxyState};
 use crate::stream::{RecordStream, RelayStream, SocketStream};
 use crate::term::ConnectionTerm;
+use crate::tracked::TrackedConnection;
 
 /// The reason why a connection was refused.
 #[derive(Debug, thiserror::Error)]
 enum ConnectionError {
-    #[error("the client's address has the maximum of connections ([limits] max_connections_per_address)")]
-    Limit(ExceededLimit),
+    #[error("{0}")]
+    Limit(#[from] ExceededLimit),
     #[error("the PROXY header or the handshake took longer than [limits] max_handshake_seconds")]
     Timeout,
     #[error("the client left")]
@@ -73,15 +78,17 @@ pub(crate) async fn serve_connection(
     socket: SocketStream,
     counted: CountedConnection,
     handshake: OpenHandshake,
+    mut tracked: TrackedConnection,
     shared: &ProxyShared,
 ) {
     let state = shared.current.get();
-    let counters = &shared.counters;
+    let record = &mut *tracked.record;
     // In a box, so that an idle connection does not keep the memory of its handshake.
-    match Box::pin(open(socket, counted, handshake, &state, shared)).await {
+    match Box::pin(open(socket, counted, handshake, record, &state, shared)).await {
         Err(error) => {
-            counters.refuse(error.reason());
-            report_refusal(&error);
+            report_refusal(&error, record);
+            record.refuse(error.reason(), &error);
+            record.alert = error.alert();
             if let ConnectionError::Backend { mut client, .. } = error {
                 // A close_notify: the client learns at once that it gets no answer.
                 linger(&mut client.0).await;
@@ -92,9 +99,25 @@ pub(crate) async fn serve_connection(
             let term = ConnectionTerm::new(&client, &backend, &state.clock);
             // A long connection must not keep the certificates of replaced settings in memory.
             drop(state);
-            counters.end(relay_connection(client, backend, max_idle, term, shared).await);
+            let bytes = ByteMeter { all: &shared.counters.bytes, connection: &record.bytes };
+            let end = relay_connection(client, backend, (max_idle, term), bytes, shared).await;
+            finish_record(record, &end);
         }
     }
+}
+
+fn finish_record(record: &mut ConnectionRecord, end: &RelayEnd) {
+    let (kind, error) = match end {
+        RelayEnd::Complete | RelayEnd::Paused => (EndKind::Complete, None),
+        RelayEnd::Idle => (EndKind::Idle, None),
+        RelayEnd::Certificate => (EndKind::Certificate, None),
+        RelayEnd::Client(error) => (EndKind::Client, Some(error)),
+        RelayEnd::Backend(error) => (EndKind::Backend, Some(error)),
+    };
+    if let Some(error) = error {
+        debug!(side = kind.name(), %error, "a connection failed");
+    }
+    record.finish(kind, error);
 }
 
 /// Opens both sides of a connection.
@@ -102,27 +125,36 @@ async fn open(
     socket: SocketStream,
     mut counted: CountedConnection,
     OpenHandshake { slot, addresses, evicted }: OpenHandshake,
+    record: &mut ConnectionRecord,
     state: &Arc<ProxyState>,
     shared: &ProxyShared,
 ) -> Result<(RelayStream, BackendConnection, CountedConnection), ConnectionError> {
-    let accepting = accept_client(socket, addresses, &mut counted, &slot, state, shared);
+    let accepting = accept_client(socket, addresses, (&mut counted, &slot), record, state, shared);
     let accepted = tokio::select! {
         accepted = timeout(state.limits.max_handshake(), accepting) => accepted,
         Ok(()) = evicted => return Err(ConnectionError::Evicted),
     };
     let (client, header) = accepted.map_err(|_| ConnectionError::Timeout)??;
     drop(slot);
+    record.finish_handshake();
     let alpn = header.fields.alpn.as_deref();
     let name = header.fields.authority.as_deref().map(HostName::new);
-    let backend = state.find_backend(name.as_ref(), alpn);
-    let backend = backend.ok_or(ConnectionError::NoRoute)?;
+    let (route, backend) = state.find_backend(name.as_ref(), alpn).ok_or(ConnectionError::NoRoute)?;
+    shared.counters.routes.count(route);
+    record.route = Some(Arc::clone(route));
+    record.backend = Some(backend.label().into());
     match backend.connect(&header, alpn).await {
         Ok(connected) => {
-            let (backend, endpoint) = (backend.label(), connected.lease.endpoint().label());
-            debug!(backend, endpoint, tries = connected.tries, "a connection has reached its backend");
+            record.finish_connect();
+            record.endpoint = Some(connected.lease.endpoint().label().into());
+            record.tries = connected.tries;
             Ok((client, connected, counted))
         }
         Err(error) => {
+            if let BackendError::Failed { endpoint, tries, .. } = &error {
+                record.endpoint = Some(endpoint.as_str().into());
+                record.tries = *tries;
+            }
             let (name, client) = (backend.label().to_owned(), Box::new((client, counted)));
             Err(ConnectionError::Backend { name, error, client })
         }
@@ -133,27 +165,48 @@ async fn open(
 async fn accept_client(
     mut socket: SocketStream,
     addresses: Option<ConnectionAddresses>,
-    counted: &mut CountedConnection,
-    slot: &HandshakeSlot,
+    (counted, slot): (&mut CountedConnection, &HandshakeSlot),
+    record: &mut ConnectionRecord,
     state: &ProxyState,
     shared: &ProxyShared,
 ) -> Result<(RelayStream, ProxyHeader), ConnectionError> {
-    let peer = addresses.map(|addresses| addresses.source.ip());
     let mut header = ProxyHeader::default();
-    if state.expects_header(peer) {
+    if state.expects_header(record.client.map(|client| client.ip())) {
         hear_client(&socket, slot).await?;
         header = read_header(&mut socket).await?;
+        if let Some(named) = header.addresses {
+            record.balancer = record.client.replace(named.source);
+        }
     }
     header.addresses = header.addresses.or(addresses);
-    let address: Option<IpAddr> = header.addresses.map(|addresses| addresses.source.ip());
-    if let Some(address) = address {
+    if let Some(address) = record.client.map(|client| client.ip()) {
         let make_space = || slot.evict_older(address);
-        counted.set_address(address, state.maxima(), make_space).map_err(ConnectionError::Limit)?;
+        counted.set_address(address, state.maxima(), make_space)?;
     }
-    let Some(acceptor) = &state.acceptor else { return Ok((RelayStream::Plain(socket), header)) };
+    let (Some(acceptor), Some(certificates)) = (&state.acceptor, &state.certificates) else {
+        record_fields(record, &header.fields);
+        return Ok((RelayStream::Plain(socket), header));
+    };
     hear_client(&socket, slot).await?;
-    let stream = accept_tls(acceptor, socket, state, shared).await?;
+    let certificates =
+        RecordedResolver { certificates: Arc::clone(certificates), hello: Arc::clone(&record.hello) };
+    let stream = accept_tls(acceptor, certificates, socket, state, shared).await?;
     let connection = stream.get_ref().1;
+    record_tls(record, connection, &shared.counters);
+    describe_tls(connection, record, &mut header.fields);
+    Ok((RelayStream::Accepted(Box::new(stream)), header))
+}
+
+/// Notes what a load balancer says about a connection without TLS.
+fn record_fields(record: &mut ConnectionRecord, fields: &HeaderFields) {
+    let server_name = fields.authority.as_deref().map(Into::into);
+    // Nobody else has set it, because there is no ClientHello.
+    let _ = record.hello.set(RecordedHello { server_name, certificate: None });
+    record.alpn = fields.alpn.as_deref().map(Into::into);
+}
+
+/// Notes and counts a finished handshake.
+fn record_tls(record: &mut ConnectionRecord, connection: &ServerConnection, counters: &ProxyCounters) {
     let labels = HandshakeLabels::new(connection);
     debug!(
         version = labels.version,
@@ -161,9 +214,15 @@ async fn accept_client(
         resumed = labels.is_resumed,
         "a handshake with a client was finished"
     );
-    shared.counters.handshake(labels);
-    describe_tls(connection, &mut header.fields);
-    Ok((RelayStream::Accepted(Box::new(stream)), header))
+    counters.handshake(labels.clone());
+    if let Some(file) = record.certificate() {
+        counters.certificates.count(file);
+    }
+    // rustls writes TLS13_ for the suites whose registered names begin with TLS_.
+    let cipher = connection.negotiated_cipher_suite().map(|suite| format!("{:?}", suite.suite()));
+    let cipher = cipher.map(|name| name.replacen("TLS13_", "TLS_", 1).into());
+    record.tls = Some(RecordedTls { labels, cipher });
+    record.alpn = connection.alpn_protocol().map(Into::into);
 }
 
 /// Waits for the first bytes of the client. Until then its connection is the first to give way.
@@ -177,11 +236,13 @@ async fn hear_client(socket: &SocketStream, slot: &HandshakeSlot) -> Result<(), 
 /// traffic secrets are kept for the time when the kernel has it.
 async fn accept_tls(
     acceptor: &TlsAcceptor,
+    certificates: RecordedResolver,
     socket: SocketStream,
     state: &ProxyState,
     shared: &ProxyShared,
 ) -> Result<server::TlsStream<RecordStream>, TlsHandshakeError> {
     let mut config = ServerConfig::clone(acceptor.config());
+    config.cert_resolver = Arc::new(certificates);
     if let Some(tickets) = &state.tickets {
         config.ticketer = tickets.for_connection();
     }
@@ -208,22 +269,21 @@ async fn read_header(socket: &mut SocketStream) -> Result<ProxyHeader, Connectio
     }
 }
 
-/// Adds the properties of the TLS connection to the fields for the backend.
-fn describe_tls(connection: &ServerConnection, fields: &mut HeaderFields) {
+/// Adds the properties of the TLS connection to the fields for the backend, and the client's name to the record.
+fn describe_tls(connection: &ServerConnection, record: &mut ConnectionRecord, fields: &mut HeaderFields) {
     fields.alpn = connection.alpn_protocol().map(<[u8]>::to_vec);
     fields.authority = connection.server_name().map(|name| HostName::new(name).into());
     let certificate = connection.peer_certificates().and_then(|chain| chain.first());
     let names = certificate.and_then(|certificate| ClientNames::read(certificate));
+    record.client_name = names.as_ref().and_then(ClientNames::first).map(Into::into);
     let is_resumed = connection.handshake_kind() == Some(HandshakeKind::Resumed);
-    let cipher = connection.negotiated_cipher_suite().map(|suite| format!("{:?}", suite.suite()));
     fields.tls = Some(TlsFields {
         has_certificate: certificate.is_some() && !is_resumed,
         has_certificate_in_session: certificate.is_some(),
         is_verified: certificate.is_some(),
         version: Some(version_name(connection.protocol_version()).to_owned()),
         common_name: names.and_then(|names| names.common_name),
-        // rustls writes TLS13_ for the suites whose registered names begin with TLS_.
-        cipher: cipher.map(|name| name.replacen("TLS13_", "TLS_", 1)),
+        cipher: record.tls.as_ref().and_then(|tls| tls.cipher.as_deref()).map(str::to_owned),
         signature_algorithm: None,
         key_algorithm: None,
     });
@@ -242,9 +302,17 @@ impl ConnectionError {
             Self::Backend { .. } => RefusalReason::Backend,
         }
     }
+
+    fn alert(&self) -> Option<RecordedAlert> {
+        match self {
+            Self::Handshake(error) => RecordedAlert::of_handshake(error),
+            _ => None,
+        }
+    }
 }
 
-fn report_refusal(error: &ConnectionError) {
+fn report_refusal(error: &ConnectionError, record: &ConnectionRecord) {
+    let (client, name) = (record.client.map(display), record.server_name());
     let limit = match error.reason() {
         RefusalReason::Backend => &BACKENDS,
         // Load balancers probe a port by connecting and leaving, and clients of the whole internet send anything.
@@ -252,12 +320,13 @@ fn report_refusal(error: &ConnectionError) {
         | RefusalReason::Protocol
         | RefusalReason::Incompatible
         | RefusalReason::UnknownName => {
-            debug!(%error, "a connection was refused");
+            debug!(client, name, %error, "a connection was refused");
             return;
         }
         _ => &REFUSALS,
     };
     if let Some(suppressed) = limit.admit() {
-        warn!(reason = error.reason().name(), %error, suppressed, "a connection was refused");
+        let reason = error.reason().name();
+        warn!(reason, client, name, %error, suppressed, "a connection was refused");
     }
 }

@@ -12,8 +12,8 @@ use oarlock_rustls::TlsHandshakeError;
 use oarlock_service_kit::metrics::read_counter as read;
 
 use crate::admission::ExceededLimit;
+use crate::bytes::RelayedBytes;
 use crate::kernel::UserReason;
-use crate::relay::RelayedBytes;
 
 /// The reason why a connection was refused before its first byte reached a backend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -182,6 +182,10 @@ pub(crate) fn version_name(version: Option<ProtocolVersion>) -> &'static str {
 /// The counters.
 #[derive(Debug, Default)]
 pub(crate) struct ProxyCounters {
+    /// Connections, by the route that they took.
+    pub(crate) routes: LabelledCounter,
+    /// Finished handshakes, by the file of the certificate.
+    pub(crate) certificates: LabelledCounter,
     /// Accepted connections.
     pub(crate) connections: AtomicU64,
     /// Connections handed to a less loaded thread.
@@ -239,6 +243,51 @@ impl ProxyCounters {
     }
 }
 
+/// A counter for each value of a label, of which it keeps a bounded number.
+#[derive(Debug, Default)]
+pub(crate) struct LabelledCounter(Mutex<LabelledCounts>);
+
+#[derive(Debug, Default)]
+struct LabelledCounts {
+    by_value: BTreeMap<Arc<str>, u64>,
+    /// The count of all values beyond the maximum.
+    others: u64,
+}
+
+/// The maximum number of values of a label.
+const MAX_LABEL_VALUES: usize = 1_000;
+
+/// The value that stands for those beyond the maximum.
+const OTHER_VALUES: &str = "others";
+
+impl LabelledCounter {
+    /// Adds one to the count of a value.
+    pub(crate) fn count(&self, value: &Arc<str>) {
+        let counts = &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = counts.by_value.get_mut(value) {
+            *count += 1;
+        } else if counts.by_value.len() < MAX_LABEL_VALUES {
+            counts.by_value.insert(Arc::clone(value), 1);
+        } else {
+            counts.others += 1;
+        }
+    }
+
+    /// Forgets the values that the settings do not have any more, so that new ones find space.
+    pub(crate) fn retain(&self, is_used: impl Fn(&str) -> bool) {
+        let counts = &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        counts.by_value.retain(|value, _| is_used(value));
+    }
+
+    /// Returns the counts.
+    pub(crate) fn counts(&self) -> Vec<(Arc<str>, u64)> {
+        let counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let others = (counts.others > 0).then(|| (Arc::from(OTHER_VALUES), counts.others));
+        let by_value = counts.by_value.iter().map(|(value, count)| (Arc::clone(value), *count));
+        by_value.chain(others).collect()
+    }
+}
+
 /// Adds one.
 pub(crate) fn count(counter: &AtomicU64) {
     counter.fetch_add(1, Relaxed);
@@ -247,6 +296,22 @@ pub(crate) fn count(counter: &AtomicU64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_label_has_a_bounded_number_of_values_and_forgets_those_that_are_not_used() {
+        let counter = LabelledCounter::default();
+        let value = |number: usize| Arc::<str>::from(number.to_string());
+        (0..MAX_LABEL_VALUES + 10).for_each(|number| counter.count(&value(number)));
+        counter.count(&value(0));
+        let counts = counter.counts();
+        assert_eq!(counts.len(), MAX_LABEL_VALUES + 1);
+        assert_eq!(counts.first(), Some(&(value(0), 2)));
+        assert_eq!(counts.last(), Some(&(OTHER_VALUES.into(), 10)));
+        counter.retain(|value| value == "7");
+        counter.count(&value(MAX_LABEL_VALUES));
+        let expected = [(value(MAX_LABEL_VALUES), 1), (value(7), 1), (OTHER_VALUES.into(), 10)];
+        assert_eq!(counter.counts(), expected);
+    }
 
     #[test]
     fn the_lists_are_in_the_order_of_the_counters() {

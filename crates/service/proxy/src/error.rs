@@ -50,6 +50,13 @@ pub enum ProxyServiceError {
     /// The settings of TLS do not fit together.
     #[error("[tls] {0}")]
     Tls(#[from] rustls::Error),
+    /// The file of the log of connections cannot be opened.
+    #[error("[log] file {}: {error}", path.display())]
+    Log {
+        path: PathBuf,
+        /// The error of the system.
+        error: std::io::Error,
+    },
     /// No engine is available.
     #[error("[engines] {0}")]
     Engines(#[from] BuildError),

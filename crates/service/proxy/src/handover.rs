@@ -6,7 +6,8 @@ use std::time::Duration;
 use oarlock_kernel_tls::prepare;
 use tracing::debug;
 
-use crate::counters::{EndKind, count};
+use crate::bytes::ByteMeter;
+use crate::counters::count;
 use crate::kernel::{HandOver, KernelRelay, TransferPath, UserReason};
 use crate::relay::{ByteRelay, RelayEnd};
 use crate::state::ProxyShared;
@@ -17,11 +18,11 @@ use crate::term::ConnectionTerm;
 pub(crate) async fn relay_connection(
     mut client: RelayStream,
     mut backend: RelayStream,
-    max_idle: Duration,
-    mut term: ConnectionTerm,
+    (max_idle, mut term): (Duration, ConnectionTerm),
+    bytes: ByteMeter<'_>,
     shared: &ProxyShared,
-) -> EndKind {
-    let (bytes, kernel) = (&shared.counters.bytes, &shared.kernel);
+) -> RelayEnd {
+    let kernel = &shared.kernel;
     let mut relay = ByteRelay::new(max_idle);
     let mut pause_at = if can_be_handed_over(&client, &backend) { kernel.after_bytes } else { u64::MAX };
     loop {
@@ -30,12 +31,12 @@ pub(crate) async fn relay_connection(
             () = term.over() => RelayEnd::Certificate,
         };
         if !matches!(end, RelayEnd::Paused) {
-            return finish(&end, client, backend).await;
+            return finish(end, client, backend).await;
         }
         let moved = relay.sent_to_client();
         pause_at = match choose_path(&client, moved, shared) {
             TransferPath::Kernel => {
-                return hand_over(client, backend, &relay, (max_idle, term), shared).await;
+                return hand_over(client, backend, &relay, (max_idle, term), bytes, shared).await;
             }
             // The rest of the record arrives soon, so the next bytes decide again.
             TransferPath::User(UserReason::Record) => moved + 1,
@@ -83,14 +84,16 @@ async fn hand_over(
     backend: RelayStream,
     relay: &ByteRelay,
     limits: (Duration, ConnectionTerm),
+    bytes: ByteMeter<'_>,
     shared: &ProxyShared,
-) -> EndKind {
+) -> RelayEnd {
+    let unfit = || RelayEnd::Client(io::Error::other("the sockets cannot be handed to the kernel"));
     let (RelayStream::Accepted(tls), RelayStream::Plain(SocketStream::Tcp(backend))) = (client, backend)
     else {
-        return EndKind::Client;
+        return unfit();
     };
     let (stream, connection) = tls.into_inner();
-    let SocketStream::Tcp(client) = stream.socket else { return EndKind::Client };
+    let SocketStream::Tcp(client) = stream.socket else { return unfit() };
     let hand_over = HandOver {
         client,
         connection,
@@ -102,41 +105,27 @@ async fn hand_over(
     match KernelRelay::attach(hand_over, &shared.accelerator) {
         Ok(kernel) => {
             count(&shared.counters.handed_over);
-            let end = kernel.run(limits, &shared.counters.bytes).await;
-            end_kind(&end)
+            kernel.run(limits, bytes).await
         }
         Err(error) => {
             shared.counters.long_transfer(UserReason::Refused);
             debug!(%error, "a connection could not be handed to the kernel");
-            EndKind::Client
+            RelayEnd::Client(error)
         }
     }
 }
 
-fn end_kind(end: &RelayEnd) -> EndKind {
-    let (kind, error) = match end {
-        RelayEnd::Complete | RelayEnd::Paused => return EndKind::Complete,
-        RelayEnd::Idle => return EndKind::Idle,
-        RelayEnd::Certificate => return EndKind::Certificate,
-        RelayEnd::Client(error) => (EndKind::Client, error),
-        RelayEnd::Backend(error) => (EndKind::Backend, error),
-    };
-    debug!(side = kind.name(), %error, "a connection failed");
-    kind
-}
-
 /// Ends both sockets. If one side has failed, or may not go on, both get a reset: an ordinary end would look like a
 /// complete stream. A side that broke the protocol got an alert, which a reset could overtake.
-async fn finish(end: &RelayEnd, client: RelayStream, backend: RelayStream) -> EndKind {
-    let kind = end_kind(end);
-    let (error, failed, other) = match end {
+async fn finish(end: RelayEnd, client: RelayStream, backend: RelayStream) -> RelayEnd {
+    let (error, failed, other) = match &end {
         RelayEnd::Client(error) => (error, client, backend),
         RelayEnd::Backend(error) => (error, backend, client),
-        RelayEnd::Complete | RelayEnd::Paused | RelayEnd::Idle => return kind,
+        RelayEnd::Complete | RelayEnd::Paused | RelayEnd::Idle => return end,
         RelayEnd::Certificate => {
             client.socket().reset_at_end();
             backend.socket().reset_at_end();
-            return kind;
+            return end;
         }
     };
     other.socket().reset_at_end();
@@ -147,7 +136,7 @@ async fn finish(end: &RelayEnd, client: RelayStream, backend: RelayStream) -> En
     } else {
         failed.socket().reset_at_end();
     }
-    kind
+    end
 }
 
 /// Returns true for an error of the protocol that the peer was told by an alert.

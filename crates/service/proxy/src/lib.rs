@@ -13,9 +13,10 @@
 //! | `listen`, `worker` | listening sockets, and a thread for each core |
 //! | `admission` | the limits of connections |
 //! | `connection`, `term` | the path of a connection from its first byte to its end |
+//! | `record`, `tracked`, `log` | the properties of a connection, and its line in the log at its end |
 //! | [`header`] | the PROXY protocol |
 //! | `backend` | backends and their TLS |
-//! | `relay`, `buffers`, `stream` | bytes both ways |
+//! | `relay`, `buffers`, `bytes`, `stream` | bytes both ways |
 //! | `handover`, `kernel` | the hand-over of long transfers to the kernel |
 //! | `counters`, `page` | counters and the metrics page |
 #![forbid(unsafe_code)]
@@ -23,6 +24,7 @@
 mod admission;
 mod backend;
 mod buffers;
+mod bytes;
 pub mod certificate;
 mod clients;
 pub mod config;
@@ -33,7 +35,9 @@ mod handover;
 pub mod header;
 mod kernel;
 mod listen;
+mod log;
 mod page;
+mod record;
 mod relay;
 mod service;
 mod signature;
@@ -42,6 +46,7 @@ mod stream;
 mod term;
 mod tickets;
 mod tls;
+mod tracked;
 mod warning;
 mod worker;
 

@@ -62,6 +62,12 @@ fn write_connections(text: &mut MetricsText, shared: &ProxyShared) {
     let ended = counters.ended().map(|(kind, value)| (kind.name(), value));
     let help = "Relayed connections that ended, by the side or the limit that ended them.";
     text.totals("oarlock_proxy_connections_ended_total", help, "by", ended);
+    let help = "Connections by the route that they took; default stands for [backend].";
+    text.totals("oarlock_proxy_route_connections_total", help, "route", counters.routes.counts());
+    let (written, lost) = shared.log.lines();
+    let help = "Lines of the log of connections.";
+    let lines = [("written", written), ("lost", lost)];
+    text.totals("oarlock_proxy_log_lines_total", help, "result", lines);
 }
 
 fn write_bytes(text: &mut MetricsText, shared: &ProxyShared) {
@@ -102,6 +108,10 @@ fn write_certificates(text: &mut MetricsText, shared: &ProxyShared) {
         write_crl_ends(text, clients);
     }
     let counters = &shared.counters;
+    let help =
+        "Finished handshakes by the file of the certificate that was chosen, resumed sessions included.";
+    let certificates = counters.certificates.counts();
+    text.totals("oarlock_proxy_certificate_handshakes_total", help, "certificate", certificates);
     let help = "Handshakes for which no fitting certificate was valid at the time.";
     let without = read(&counters.without_valid_certificate);
     text.total("oarlock_proxy_handshakes_without_valid_certificate_total", help, without);

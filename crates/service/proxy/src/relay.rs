@@ -3,8 +3,6 @@
 use std::future::poll_fn;
 use std::io;
 use std::pin::Pin;
-use std::sync::atomic::AtomicU64;
-use std::sync::atomic::Ordering::Relaxed;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -12,19 +10,7 @@ use oarlock_network::IdleTimer;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::buffers::LentBuffer;
-
-/// The bytes that were relayed.
-#[derive(Debug, Default)]
-pub(crate) struct RelayedBytes {
-    /// From clients to backends.
-    pub(crate) to_backends: AtomicU64,
-    /// From clients to backends, with records that the kernel opened.
-    pub(crate) to_backends_by_kernel: AtomicU64,
-    /// From backends to clients, with records of this process.
-    pub(crate) to_clients: AtomicU64,
-    /// From backends to clients, with records of the kernel.
-    pub(crate) to_clients_by_kernel: AtomicU64,
-}
+use crate::bytes::ByteMeter;
 
 /// The reason why a relay ended.
 #[derive(Debug)]
@@ -73,7 +59,7 @@ impl ByteRelay {
         client: &mut C,
         backend: &mut B,
         pause_at: u64,
-        bytes: &RelayedBytes,
+        bytes: ByteMeter<'_>,
     ) -> RelayEnd
     where
         C: AsyncRead + AsyncWrite + Unpin,
@@ -87,7 +73,7 @@ impl ByteRelay {
         &mut self,
         client: &mut C,
         backend: &mut B,
-        bytes: &RelayedBytes,
+        bytes: ByteMeter<'_>,
         context: &mut Context<'_>,
     ) -> Poll<RelayEnd>
     where
@@ -96,13 +82,13 @@ impl ByteRelay {
     {
         let before = (self.up.moved, self.down.moved);
         let sent = self.up.poll_move(client, backend, context);
-        add(&bytes.to_backends, self.up.moved - before.0);
+        bytes.add_to_backend(self.up.moved - before.0);
         // The system reports a reset once. The next call reads an end, and the client would take it for the backend's.
         if let Poll::Ready(Err(FlowError::Write(error))) = sent {
             return Poll::Ready(RelayEnd::Backend(error));
         }
         let answered = self.down.poll_move(backend, client, context);
-        add(&bytes.to_clients, self.down.moved - before.1);
+        bytes.add_to_client(self.down.moved - before.1);
         if before != (self.up.moved, self.down.moved) {
             self.idle.renew();
         }
@@ -124,12 +110,6 @@ impl ByteRelay {
 
 fn is_end(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset)
-}
-
-fn add(counter: &AtomicU64, bytes: u64) {
-    if bytes > 0 {
-        counter.fetch_add(bytes, Relaxed);
-    }
 }
 
 /// The bytes of one direction.

@@ -1,5 +1,6 @@
 //! The proxy as a service: it is opened, bound, run and reconfigured.
 
+use std::collections::HashSet;
 use std::future::Future;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -16,11 +17,12 @@ use tracing::{error, info, warn};
 
 use crate::backend::BackendWatch;
 use crate::certificate::CertificateEntry;
-use crate::config::ProxyConfig;
+use crate::config::{LogSettings, ProxyConfig};
 use crate::counters::count;
 use crate::error::ProxyServiceError;
 use crate::kernel::KernelPaths;
 use crate::listen::BoundSockets;
+use crate::log::LogSink;
 use crate::page::ProxyPage;
 use crate::state::{ProxyResources, ProxyShared, ProxyState, WatchedFiles};
 use crate::warning::ProxyWarning;
@@ -78,6 +80,7 @@ impl ProxyService {
         config.check()?;
         let settings = config.clone();
         let opened = spawn_blocking(move || {
+            LogSink::check(&settings.log).map_err(|error| log_error(&settings.log, error))?;
             let resources = ProxyResources::open(&settings, engines, clock)?;
             let seen = WatchedFiles::read(&settings);
             let state = ProxyState::build(&settings, &resources, None)?;
@@ -100,7 +103,9 @@ impl ProxyService {
     /// # Errors
     /// A socket cannot be bound.
     pub async fn bind(&self) -> Result<BoundProxy, ProxyServiceError> {
+        let sink = open_log(&self.first.log)?;
         let sockets = BoundSockets::bind(&self.first)?;
+        self.apply_log(&self.first.log, sink)?;
         self.log_warnings();
         let metrics = bind_tcp(self.first.listen.metrics, &mut PassedSockets::default()).await;
         let metrics = metrics.map_err(ProxyServiceError::Metrics)?;
@@ -149,15 +154,24 @@ impl ProxyService {
         let (settings, resources) = (Arc::clone(&config), Arc::clone(&self.resources));
         let before = self.shared.current.get();
         let built = spawn_blocking(move || {
+            let is_new = seen.is_none();
             let seen = seen.unwrap_or_else(|| WatchedFiles::read(&settings));
             let check = settings.check().map_err(ProxyServiceError::from);
-            (check.and_then(|()| ProxyState::build(&settings, &resources, Some(&before))), seen)
+            let state = check.and_then(|()| ProxyState::build(&settings, &resources, Some(&before)));
+            // Last of all, so that settings with a fault make no file.
+            let sink = |state| Ok((state, if is_new { open_log(&settings.log)? } else { None }));
+            (state.and_then(sink), seen)
         });
         let (result, seen) = built.await.map_err(failed_task)?;
         reloads.seen = seen;
         let counters = &self.shared.counters;
-        match result {
+        let applied = result.and_then(|(state, sink)| {
+            self.apply_log(&config.log, sink)?;
+            Ok(state)
+        });
+        match applied {
             Ok(state) => {
+                self.forget_labels(&state);
                 let certificates = state.table.as_ref().map_or(0, |table| table.entries().len());
                 self.resources.backends.install(&state.backends);
                 self.shared.current.replace(state);
@@ -175,6 +189,18 @@ impl ProxyService {
                 Err(error)
             }
         }
+    }
+
+    fn apply_log(&self, settings: &LogSettings, sink: Option<LogSink>) -> Result<(), ProxyServiceError> {
+        self.shared.log.apply(settings, sink).map_err(|error| ProxyServiceError::Start(error.to_string()))
+    }
+
+    /// Forgets the counts of routes and certificates that the new state does not have.
+    fn forget_labels(&self, state: &ProxyState) {
+        let routes: HashSet<&str> = state.route_labels().collect();
+        let certificates: HashSet<&str> = state.certificate_labels().collect();
+        self.shared.counters.routes.retain(|route| routes.contains(route));
+        self.shared.counters.certificates.retain(|file| certificates.contains(file));
     }
 
     /// Counts and logs new settings or certificates that are not valid, or that could not be read.
@@ -226,6 +252,14 @@ impl ProxyService {
             }
         }
     }
+}
+
+fn open_log(settings: &LogSettings) -> Result<Option<LogSink>, ProxyServiceError> {
+    LogSink::open(settings).map_err(|error| log_error(settings, error))
+}
+
+fn log_error(settings: &LogSettings, error: std::io::Error) -> ProxyServiceError {
+    ProxyServiceError::Log { path: settings.file.clone().unwrap_or_default(), error }
 }
 
 fn failed_task(error: tokio::task::JoinError) -> ProxyServiceError {
@@ -284,7 +318,9 @@ impl BoundProxy {
             () = metrics::serve(metrics, page) => {}
         }
         drop(files);
-        Ok(())
+        // The workers have ended, and so have all connections.
+        let closed = spawn_blocking(move || service.shared.log.close()).await;
+        closed.map_err(failed_task)
     }
 }
 

@@ -23,6 +23,7 @@ use crate::config::{ProxyConfig, ProxyLimits, ProxyMode};
 use crate::counters::ProxyCounters;
 use crate::error::ProxyServiceError;
 use crate::kernel::KernelPaths;
+use crate::log::ConnectionLog;
 use crate::tickets::{TicketPolicy, max_session_seconds};
 use crate::tls::{RotatingTickets, build_config, build_tickets, read_clients, with_settings};
 use crate::warning::ProxyWarning;
@@ -44,11 +45,14 @@ pub(crate) struct ProxyState {
     /// The acceptor of clients; None in the mode `client`.
     pub(crate) acceptor: Option<TlsAcceptor>,
     pub(crate) table: Option<Arc<CertificateTable>>,
+    /// The choice of certificates for clients.
+    pub(crate) certificates: Option<Arc<CertificateResolver>>,
     pub(crate) limits: ProxyLimits,
     pub(crate) header_networks: Vec<IpNetwork>,
     pub(crate) clock: ServiceClock,
     pub(crate) backends: BackendSet,
     default_backend: Option<Arc<Backend>>,
+    default_label: Arc<str>,
     routes: Vec<BackendRoute>,
     /// The rules for certificates of clients, if these are asked for.
     pub(crate) clients: Option<Arc<ClientNameVerifier>>,
@@ -58,6 +62,8 @@ pub(crate) struct ProxyState {
 }
 
 struct BackendRoute {
+    /// The route in logs and metrics.
+    label: Arc<str>,
     names: Vec<HostNamePattern>,
     alpn: Vec<String>,
     backend: Arc<Backend>,
@@ -72,6 +78,7 @@ pub(crate) struct ProxyShared {
     /// The connections whose client has not finished its handshake.
     pub(crate) handshakes: Arc<HandshakeAdmission>,
     pub(crate) kernel: KernelPaths,
+    pub(crate) log: ConnectionLog,
     /// The settings in force for new connections. Old ones are dropped with their last connection.
     pub(crate) current: Current<ProxyState>,
 }
@@ -139,17 +146,20 @@ impl ProxyState {
         let backends = BackendSet::open(config, &context)?;
         let routes = config.route.iter().map(|route| {
             let (names, alpn) = (route.names.clone(), route.alpn.clone());
-            Ok(BackendRoute { names, alpn, backend: backends.find(config.backend_of_route(route)?)? })
+            let (label, backend) = (route.label().into(), backends.find(config.backend_of_route(route)?)?);
+            Ok(BackendRoute { label, names, alpn, backend })
         });
         let routes = routes.collect::<Result<Vec<_>, ProxyServiceError>>()?;
         let mut state = Self {
             acceptor: None,
             table: None,
+            certificates: None,
             limits: config.limits.clone(),
             header_networks: config.listen.proxy_protocol_from.clone(),
             clock: resources.clock.clone(),
             default_backend: config.default_backend().map(|backend| backends.find(backend)).transpose()?,
             backends,
+            default_label: Arc::from("default"),
             routes,
             clients: None,
             tickets: None,
@@ -180,12 +190,12 @@ impl ProxyState {
         let kept = before.map_or(&None, |before| &before.ticket_keys);
         let clock = &resources.clock;
         (self.tickets, self.ticket_keys) = build_tickets(config, clients.as_ref(), clock, kept)?;
-        let certificates = CertificateResolver {
+        let certificates = Arc::new(CertificateResolver {
             table: Arc::clone(&table),
             clock: clock.clone(),
             without_valid: Arc::clone(&resources.without_valid_certificate),
-        };
-        let server = build_config(config, provider, certificates, clients.as_ref())?;
+        });
+        let server = build_config(config, provider, Arc::clone(&certificates), clients.as_ref())?;
         let acceptor = match before.and_then(|before| before.acceptor.as_ref()) {
             Some(acceptor) => acceptor.with_config(server),
             // The admission of connections limits those that wait.
@@ -193,17 +203,29 @@ impl ProxyState {
                 .with_limits(HandshakeLimits { max_waiting: usize::MAX, ..resources.handshakes }),
         };
         (self.acceptor, self.table, self.clients) = (Some(acceptor), Some(table), clients);
+        self.certificates = Some(certificates);
         Ok(())
     }
 
-    /// Returns the backend for a name and a protocol, as the handshake has found them.
+    /// Returns the backend for a name and a protocol, as the handshake has found them, and the label of its route.
     pub(crate) fn find_backend(
         &self,
         name: Option<&HostName<'_>>,
         alpn: Option<&[u8]>,
-    ) -> Option<&Arc<Backend>> {
+    ) -> Option<(&Arc<str>, &Arc<Backend>)> {
         let route = self.routes.iter().find(|route| route.matches(name, alpn));
-        route.map(|route| &route.backend).or(self.default_backend.as_ref())
+        let default = self.default_backend.as_ref().map(|backend| (&self.default_label, backend));
+        route.map(|route| (&route.label, &route.backend)).or(default)
+    }
+
+    /// Returns the labels of the routes.
+    pub(crate) fn route_labels(&self) -> impl Iterator<Item = &str> {
+        self.routes.iter().map(|route| &route.label).chain([&self.default_label]).map(|label| &**label)
+    }
+
+    /// Returns the labels of the certificates.
+    pub(crate) fn certificate_labels(&self) -> impl Iterator<Item = &str> {
+        self.table.iter().flat_map(|table| table.entries()).map(|entry| &*entry.label)
     }
 
     /// Returns true if the connections of this address begin with a PROXY header.
@@ -238,6 +260,7 @@ impl ProxyShared {
             kernel,
             counters: ProxyCounters::new(Arc::clone(&resources.without_valid_certificate)),
             connections: Arc::default(),
+            log: ConnectionLog::default(),
             current: Current::new(state),
         }
     }

@@ -43,7 +43,7 @@ pub(crate) fn read_clients(
 pub(crate) fn build_config(
     config: &ProxyConfig,
     provider: Arc<CryptoProvider>,
-    certificates: CertificateResolver,
+    certificates: Arc<CertificateResolver>,
     clients: Option<&Arc<ClientNameVerifier>>,
 ) -> Result<Arc<ServerConfig>, ProxyServiceError> {
     let versions = versions(&config.tls);
@@ -60,7 +60,7 @@ pub(crate) fn build_config(
         }
         None => builder.with_no_client_auth(),
     };
-    let mut server = builder.with_cert_resolver(Arc::new(certificates));
+    let mut server = builder.with_cert_resolver(certificates);
     server.alpn_protocols = config.tls.alpn.iter().map(|name| name.as_bytes().to_vec()).collect();
     // Tickets are stateless: a session of any connection is resumed on any thread and any proxy with the same keys.
     server.session_storage = Arc::new(NoServerSessionStorage {});

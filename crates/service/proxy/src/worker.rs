@@ -15,10 +15,11 @@ use tracing::{error, warn};
 
 use crate::admission::CountedConnection;
 use crate::connection::{OpenHandshake, serve_connection};
-use crate::counters::{EndKind, RefusalReason, count};
+use crate::counters::{RefusalReason, count};
 use crate::listen::{ProxyListener, UnservedListener};
 use crate::state::ProxyShared;
 use crate::stream::SocketStream;
+use crate::tracked::TrackedConnection;
 
 /// A connection that was accepted and is not served yet.
 #[derive(Debug)]
@@ -26,6 +27,7 @@ struct AcceptedSocket {
     socket: PassedSocket,
     counted: CountedConnection,
     handshake: OpenHandshake,
+    tracked: TrackedConnection,
 }
 
 /// A socket on its way to the thread that serves it.
@@ -121,24 +123,22 @@ impl ProxyWorker {
                 () = sleep_until(end) => break,
             }
         }
-        // Those that have just ended are counted already.
+        // Those that have just ended were not cut.
         while connections.try_join_next().is_some() {}
-        for _ in 0..connections.len() {
-            self.shared.counters.end(EndKind::Drained);
-        }
         warn!(connections = connections.len(), "connections were cut: [limits] max_drain_seconds has passed");
     }
 
     fn spawn(&self, accepted: AcceptedSocket, connections: &mut JoinSet<()>) {
         let load = ConnectionLoad { number: self.number, workers: Arc::clone(&self.workers) };
         let shared = Arc::clone(&self.shared);
-        let socket = match accepted.socket.enter_runtime() {
+        let AcceptedSocket { socket, counted, handshake, tracked } = accepted;
+        let socket = match socket.enter_runtime() {
             Ok(socket) => socket,
-            Err(error) => return lose(&error, &shared),
+            Err(error) => return lose(&error, tracked),
         };
         connections.spawn_local(async move {
             let _load = load;
-            serve_connection(socket, accepted.counted, accepted.handshake, &shared).await;
+            serve_connection(socket, counted, handshake, tracked, &shared).await;
         });
     }
 }
@@ -181,18 +181,26 @@ impl WorkerAcceptor {
         count(&counters.connections);
         let handshakes = &self.shared.handshakes;
         let maxima = self.shared.current.get().maxima();
+        let addresses = socket.addresses();
+        let client = addresses.map(|addresses| addresses.source);
+        let mut tracked = TrackedConnection::new(client, &self.shared);
         match self.shared.connections.admit(maxima, || handshakes.evict_silent()) {
             Ok(counted) => {
-                let addresses = socket.addresses();
-                let (slot, evicted) = handshakes.begin(addresses.map(|addresses| addresses.source.ip()));
+                let (slot, evicted) = handshakes.begin(client.map(|client| client.ip()));
                 report_crowd(handshakes, "max_handshakes and max_waiting_handshakes");
-                self.hand_over(socket, counted, OpenHandshake { slot, addresses, evicted });
+                self.hand_over(socket, counted, OpenHandshake { slot, addresses, evicted }, tracked);
             }
-            Err(limit) => counters.refuse(RefusalReason::from(limit)),
+            Err(limit) => tracked.record.refuse(limit.into(), &limit),
         }
     }
 
-    fn hand_over(&self, socket: SocketStream, counted: CountedConnection, handshake: OpenHandshake) {
+    fn hand_over(
+        &self,
+        socket: SocketStream,
+        counted: CountedConnection,
+        handshake: OpenHandshake,
+        tracked: TrackedConnection,
+    ) {
         let target = self.choose();
         self.workers[target].load.fetch_add(1, Ordering::Relaxed);
         let socket = if target == self.number {
@@ -203,18 +211,18 @@ impl WorkerAcceptor {
                 Ok(socket) => socket,
                 Err(error) => {
                     self.workers[target].load.fetch_sub(1, Ordering::Relaxed);
-                    return lose(&error, &self.shared);
+                    return lose(&error, tracked);
                 }
             }
         };
-        let accepted = AcceptedSocket { socket, counted, handshake };
+        let accepted = AcceptedSocket { socket, counted, handshake, tracked };
         if let Err(returned) = self.workers[target].queue.send(accepted) {
             // The other thread has drained already. The own one waits for this function.
             self.workers[target].load.fetch_sub(1, Ordering::Relaxed);
             self.workers[self.number].load.fetch_add(1, Ordering::Relaxed);
             // An error means that this thread has ended, too.
-            if self.workers[self.number].queue.send(returned.0).is_err() {
-                self.shared.counters.refuse(RefusalReason::Machine);
+            if let Err(mut returned) = self.workers[self.number].queue.send(returned.0) {
+                returned.0.tracked.record.refuse(RefusalReason::Machine, &"the proxy has stopped");
             }
         }
     }
@@ -245,9 +253,9 @@ impl PassedSocket {
     }
 }
 
-/// Counts and reports an accepted connection that cannot be served.
-fn lose(error: &io::Error, shared: &ProxyShared) {
-    shared.counters.refuse(RefusalReason::Machine);
+/// Reports an accepted connection that cannot be served.
+fn lose(error: &io::Error, mut tracked: TrackedConnection) {
+    tracked.record.refuse(RefusalReason::Machine, error);
     report_failure(error);
 }
 

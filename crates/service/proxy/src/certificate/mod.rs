@@ -25,7 +25,7 @@ pub use directory::{CertificateFiles, CertificateSource};
 pub use error::{CertificateFault, CertificateTableError};
 pub use keys::CertificateKeySources;
 pub use read::CertificateEntry;
-pub(crate) use resolver::CertificateResolver;
+pub(crate) use resolver::{CertificateResolver, RecordedHello, RecordedResolver};
 pub(crate) use warning::ChainProperties;
 pub use warning::{CertificateWarning, ServedFault};
 

@@ -26,6 +26,8 @@ const MAX_FILE_BYTES: usize = 1 << 20;
 pub struct CertificateEntry {
     /// The files that the certificate and its key came from.
     pub files: CertificateFiles,
+    /// The path of the chain, for logs and metrics.
+    pub(crate) label: Arc<str>,
     /// The chain and its key.
     pub key: Arc<CertifiedKey>,
     /// The DNS names as they are compared. A wildcard begins with `*.`.
@@ -62,7 +64,8 @@ impl CertificateEntry {
         if files.has_staple() {
             certified.ocsp = Some(read_staple(&files.staple)?);
         }
-        Ok(Self { files, key: Arc::new(certified), names, validity, properties, is_held })
+        let label = files.chain.to_string_lossy().into();
+        Ok(Self { files, label, key: Arc::new(certified), names, validity, properties, is_held })
     }
 
     /// Returns the faults for which clients reject the certificate at a time in seconds since 1970.

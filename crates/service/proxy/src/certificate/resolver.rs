@@ -1,7 +1,7 @@
 //! The choice of a certificate at each handshake.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use oarlock_network::{HostName, LogLimit};
@@ -12,7 +12,7 @@ use rustls::{NamedGroup, SignatureScheme};
 use smallvec::SmallVec;
 use tracing::warn;
 
-use super::CertificateTable;
+use super::{CertificateEntry, CertificateTable};
 
 /// Limits the log lines about handshakes without a valid certificate: each client causes one.
 static INVALID: LogLimit = LogLimit::new(Duration::from_secs(10));
@@ -26,12 +26,28 @@ pub(crate) struct CertificateResolver {
     pub(crate) without_valid: Arc<AtomicU64>,
 }
 
-impl ResolvesServerCert for CertificateResolver {
-    fn resolve(&self, hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+/// The client's first message, and the choice that it led to.
+#[derive(Debug, Default)]
+pub(crate) struct RecordedHello {
+    /// The host name that the client asked for.
+    pub(crate) server_name: Option<Box<str>>,
+    /// The file of the certificate that was chosen. A resumed session does not send it.
+    pub(crate) certificate: Option<Arc<str>>,
+}
+
+/// The choice for one connection, and its record.
+#[derive(Debug)]
+pub(crate) struct RecordedResolver {
+    pub(crate) certificates: Arc<CertificateResolver>,
+    pub(crate) hello: Arc<OnceLock<RecordedHello>>,
+}
+
+impl CertificateResolver {
+    fn choose(&self, hello: &ClientHello<'_>) -> Option<&Arc<CertificateEntry>> {
         let name = hello.server_name().map(HostName::new);
         // The time is asked here, so that a certificate which begins or ends changes the choice without a reload.
         let now_s = self.clock.signed_now_s();
-        let schemes = usable_schemes(&hello);
+        let schemes = usable_schemes(hello);
         let entry = self.table.find(name.as_ref(), &schemes, now_s)?;
         if !entry.validity.contains(now_s) {
             self.without_valid.fetch_add(1, Ordering::Relaxed);
@@ -40,7 +56,24 @@ impl ResolvesServerCert for CertificateResolver {
                 warn!(%file, suppressed, "no certificate that fits a client is valid now: this one was sent");
             }
         }
-        Some(Arc::clone(&entry.key))
+        Some(entry)
+    }
+}
+
+impl ResolvesServerCert for CertificateResolver {
+    fn resolve(&self, hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        self.choose(&hello).map(|entry| Arc::clone(&entry.key))
+    }
+}
+
+impl ResolvesServerCert for RecordedResolver {
+    fn resolve(&self, hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        let entry = self.certificates.choose(&hello);
+        let server_name = hello.server_name().map(|name| String::from(HostName::new(name)).into());
+        let certificate = entry.map(|entry| Arc::clone(&entry.label));
+        // A second ClientHello after a retry asks for the same name.
+        let _ = self.hello.set(RecordedHello { server_name, certificate });
+        entry.map(|entry| Arc::clone(&entry.key))
     }
 }
 

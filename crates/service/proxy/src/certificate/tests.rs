@@ -290,6 +290,7 @@ fn validity(time: Time) -> CertificateValidity {
 /// Returns an entry with the same key and names, and another validity.
 fn with_validity(entry: &CertificateEntry, validity: CertificateValidity) -> Arc<CertificateEntry> {
     Arc::new(CertificateEntry {
+        label: Arc::clone(&entry.label),
         files: entry.files.clone(),
         key: Arc::clone(&entry.key),
         names: entry.names.clone(),

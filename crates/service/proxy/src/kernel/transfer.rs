@@ -4,7 +4,6 @@ use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
 use std::io;
 use std::pin::pin;
-use std::sync::atomic::Ordering::Relaxed;
 use std::task::Poll;
 use std::time::Duration;
 
@@ -23,7 +22,8 @@ use tracing::debug;
 
 use super::direction::DirectionKeys;
 use super::secrets::{SealingSide, TrafficSecrets};
-use crate::relay::{RelayEnd, RelayedBytes};
+use crate::bytes::ByteMeter;
+use crate::relay::RelayEnd;
 use crate::term::ConnectionTerm;
 
 /// The bytes of one `splice`, which is the capacity of a pipe.
@@ -126,7 +126,7 @@ impl KernelRelay {
     pub(crate) async fn run(
         mut self,
         (max_idle, mut term): (Duration, ConnectionTerm),
-        bytes: &RelayedBytes,
+        bytes: ByteMeter<'_>,
     ) -> RelayEnd {
         let receiving = std::mem::replace(&mut self.receiving, Receiving::Ended);
         let end = tokio::select! {
@@ -142,7 +142,7 @@ impl KernelRelay {
         end
     }
 
-    async fn relay(&self, receiving: Receiving, max_idle: Duration, bytes: &RelayedBytes) -> RelayEnd {
+    async fn relay(&self, receiving: Receiving, max_idle: Duration, bytes: ByteMeter<'_>) -> RelayEnd {
         let is_busy = Cell::new(false);
         let mut idle = IdleTimer::new(max_idle);
         let mut down = pin!(self.send_to_client(bytes, &is_busy));
@@ -179,7 +179,7 @@ impl KernelRelay {
     }
 
     /// Moves bytes from the backend to the client without a copy.
-    async fn send_to_client(&self, bytes: &RelayedBytes, is_busy: &Cell<bool>) -> Result<(), SideError> {
+    async fn send_to_client(&self, bytes: ByteMeter<'_>, is_busy: &Cell<bool>) -> Result<(), SideError> {
         let mut pipe = SplicePipe::new().map_err(SideError::Client)?;
         let mut records = self.sending.records;
         loop {
@@ -195,7 +195,7 @@ impl KernelRelay {
                 let drained = self.client.async_io(Interest::WRITABLE, || pipe.drain(&self.client)).await;
                 let drained = drained.map_err(SideError::Client)?;
                 records += (drained / MAX_CONTENT) as u64 + 1;
-                bytes.to_clients_by_kernel.fetch_add(drained as u64, Relaxed);
+                bytes.add_to_client_by_kernel(drained as u64);
                 is_busy.set(true);
             }
         }
@@ -207,7 +207,7 @@ impl KernelRelay {
     async fn send_to_backend(
         &self,
         receiving: Receiving,
-        bytes: &RelayedBytes,
+        bytes: ByteMeter<'_>,
         is_busy: &Cell<bool>,
     ) -> Result<(), SideError> {
         match receiving {
@@ -221,7 +221,7 @@ impl KernelRelay {
     async fn open_to_backend(
         &self,
         mut opener: Opener,
-        bytes: &RelayedBytes,
+        bytes: ByteMeter<'_>,
         is_busy: &Cell<bool>,
     ) -> Result<(), SideError> {
         let (mut wire, mut filled) = (vec![0; WIRE_BYTES], 0);
@@ -242,7 +242,7 @@ impl KernelRelay {
                 match (record.content, record.data) {
                     (Content::ApplicationData, data) => {
                         write_all(&self.backend, data).await.map_err(SideError::Backend)?;
-                        bytes.to_backends.fetch_add(data.len() as u64, Relaxed);
+                        bytes.add_to_backend(data.len() as u64);
                     }
                     // close_notify. RFC 8446 6.1.
                     (Content::Alert, [_, 0]) => return shut_down(&self.backend).map_err(SideError::Backend),
@@ -264,7 +264,7 @@ impl KernelRelay {
     async fn splice_to_backend(
         &self,
         mut keys: DirectionKeys,
-        bytes: &RelayedBytes,
+        bytes: ByteMeter<'_>,
         is_busy: &Cell<bool>,
     ) -> Result<(), SideError> {
         let mut pipe = SplicePipe::new().map_err(SideError::Client)?;
@@ -285,7 +285,7 @@ impl KernelRelay {
             while pipe.held() > 0 {
                 let drained = self.backend.async_io(Interest::WRITABLE, || pipe.drain(&self.backend)).await;
                 let drained = drained.map_err(SideError::Backend)?;
-                bytes.to_backends_by_kernel.fetch_add(drained as u64, Relaxed);
+                bytes.add_to_backend_by_kernel(drained as u64);
             }
         }
     }

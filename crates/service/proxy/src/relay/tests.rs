@@ -1,7 +1,10 @@
+use std::sync::atomic::Ordering::Relaxed;
+
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
 use tokio::time::Instant;
 
 use super::*;
+use crate::bytes::{ConnectionBytes, RelayedBytes};
 
 const IDLE: Duration = Duration::from_secs(60);
 
@@ -10,8 +13,11 @@ fn start(buffered: usize) -> (DuplexStream, DuplexStream, tokio::task::JoinHandl
     let (client, mut client_end) = duplex(buffered);
     let (backend, mut backend_end) = duplex(buffered);
     let task = tokio::spawn(async move {
-        let bytes = RelayedBytes::default();
-        let end = ByteRelay::new(IDLE).run(&mut client_end, &mut backend_end, u64::MAX, &bytes).await;
+        let (bytes, connection) = (RelayedBytes::default(), ConnectionBytes::default());
+        let meter = ByteMeter { all: &bytes, connection: &connection };
+        let end = ByteRelay::new(IDLE).run(&mut client_end, &mut backend_end, u64::MAX, meter).await;
+        assert_eq!(connection.to_backend.into_inner(), bytes.to_backends.load(Relaxed));
+        assert_eq!(connection.to_client.into_inner(), bytes.to_clients.load(Relaxed));
         (end, bytes.to_backends.into_inner(), bytes.to_clients.into_inner())
     });
     (client, backend, task)
@@ -68,10 +74,12 @@ async fn a_paused_relay_continues_without_losses() {
     let (mut client, mut client_end) = duplex(1 << 10);
     let (mut backend, mut backend_end) = duplex(1 << 10);
     let task = tokio::spawn(async move {
-        let (bytes, mut relay, mut pauses) = (RelayedBytes::default(), ByteRelay::new(IDLE), 0);
+        let (bytes, connection) = (RelayedBytes::default(), ConnectionBytes::default());
+        let meter = ByteMeter { all: &bytes, connection: &connection };
+        let (mut relay, mut pauses) = (ByteRelay::new(IDLE), 0);
         loop {
             let pause_at = relay.sent_to_client() + 1_000;
-            match relay.run(&mut client_end, &mut backend_end, pause_at, &bytes).await {
+            match relay.run(&mut client_end, &mut backend_end, pause_at, meter).await {
                 RelayEnd::Paused => pauses += 1,
                 end => return (end, pauses),
             }
@@ -113,8 +121,7 @@ async fn a_failed_side_is_named() {
         let bad = |bytes: &[u8]| tokio_test_stream(bytes, Some(io::ErrorKind::ConnectionReset));
         let (mut client, mut backend) =
             if is_client { (bad(b"abc"), good(b"")) } else { (good(b""), bad(b"abc")) };
-        let end =
-            ByteRelay::new(IDLE).run(&mut client, &mut backend, u64::MAX, &RelayedBytes::default()).await;
+        let end = run(&mut client, &mut backend).await;
         match end {
             RelayEnd::Client(_) => assert!(is_client),
             RelayEnd::Backend(_) => assert!(!is_client),
@@ -126,10 +133,19 @@ async fn a_failed_side_is_named() {
 #[tokio::test]
 async fn a_reset_that_a_write_has_reported_is_no_end_for_the_client() {
     let mut client = tokio_test_stream(b"abc", None);
-    let end =
-        ByteRelay::new(IDLE).run(&mut client, &mut ReportedReset, u64::MAX, &RelayedBytes::default()).await;
+    let end = run(&mut client, &mut ReportedReset).await;
     assert!(matches!(end, RelayEnd::Backend(_)), "{end:?}");
     assert!(!client.is_shut_down);
+}
+
+async fn run<C, B>(client: &mut C, backend: &mut B) -> RelayEnd
+where
+    C: AsyncRead + AsyncWrite + Unpin,
+    B: AsyncRead + AsyncWrite + Unpin,
+{
+    let (bytes, connection) = (RelayedBytes::default(), ConnectionBytes::default());
+    let meter = ByteMeter { all: &bytes, connection: &connection };
+    ByteRelay::new(IDLE).run(client, backend, u64::MAX, meter).await
 }
 
 /// A socket after a reset: the first call, a write, reports it, and a read then finds an end.

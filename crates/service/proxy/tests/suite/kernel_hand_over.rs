@@ -31,8 +31,10 @@ fn kernel_has_tls() -> bool {
 }
 
 async fn start(authority: &TestAuthority, receives: bool) -> RunningProxy {
-    let more =
-        format!("kernel.hand_over = \"always\"\nkernel.after_bytes = 1000\nkernel.receives = {receives}\n");
+    let more = format!(
+        "kernel.hand_over = \"always\"\nkernel.after_bytes = 1000\nkernel.receives = {receives}\n\
+         log.connections = \"all\"\nlog.file = \"connections-{receives}.log\"\nlog.format = \"json\"\n"
+    );
     RunningProxy::start(authority, echo_backend().await, &more).await
 }
 
@@ -102,6 +104,14 @@ async fn transfers_arrive_whole_and_end_properly_with_every_suite() {
             assert_eq!(got.len(), CONTENT_LEN);
         }
         proxy.wait_for("oarlock_proxy_connections_ended_total{by=\"complete\"}", transfers).await;
+        proxy.wait_for("oarlock_proxy_log_lines_total{result=\"written\"}", transfers).await;
+        let log = std::fs::read_to_string(authority.path(&format!("connections-{receives}.log"))).unwrap();
+        for line in log.lines() {
+            let line: serde_json::Value = serde_json::from_str(line).unwrap();
+            // Those before the hand-over and those after it.
+            let bytes = (&line["bytes_to_backend"], &line["bytes_to_client"]);
+            assert_eq!(bytes, (&CONTENT_LEN.into(), &CONTENT_LEN.into()), "{line:#}");
+        }
         let name =
             |direction| format!("oarlock_proxy_bytes_total{{direction=\"{direction}\",path=\"kernel\"}}");
         assert!(proxy.metric(&name("to_clients")).await > 0);

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `service` | the proxy as clients and backends see it |
 //! | `bad_input` | bad clients, bad backends, bad engines, and ends in every state |
+//! | `access_log` | the log of connections |
 //! | `backends` | several endpoints of a backend, and endpoints that fail |
 //! | `faults` | reloads, killed backends and resets at random |
 //! | `post_quantum` | hybrid groups and ML-DSA certificates, with clients that have them and clients that do not |
@@ -17,6 +18,7 @@
 //! | `test_engine` | helpers: an engine that gives wrong results or waits |
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that panics has failed")]
 
+mod access_log;
 mod backends;
 mod bad_input;
 mod faults;

@@ -3,6 +3,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
 use super::*;
+use crate::bytes::{ConnectionBytes, RelayedBytes};
 
 const SUITE: Suite = Suite::TLS13_AES_128_GCM;
 
@@ -33,8 +34,9 @@ async fn start_with(
     let sending = Sending { keys: RefCell::new(None), records: 0, max_records };
     let relay = KernelRelay { client, backend, sending, receiving, close: shut_down };
     let task = tokio::task::spawn_local(async move {
-        let bytes = RelayedBytes::default();
-        let end = relay.run((Duration::from_secs(60), term), &bytes).await;
+        let (bytes, connection) = (RelayedBytes::default(), ConnectionBytes::default());
+        let meter = ByteMeter { all: &bytes, connection: &connection };
+        let end = relay.run((Duration::from_secs(60), term), meter).await;
         (end, bytes.to_backends.into_inner(), bytes.to_clients_by_kernel.into_inner())
     });
     (far_client, far_backend, task)

@@ -27,7 +27,7 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
 /// A bound on waits. It only ends a test that would wait forever.
-const DEADLINE: Duration = Duration::from_secs(120);
+pub(crate) const DEADLINE: Duration = Duration::from_secs(120);
 
 /// An authority and the certificates that it issues, in a directory.
 pub(crate) struct TestAuthority {
