@@ -10,6 +10,7 @@
 //! | `post_quantum` | hybrid groups and ML-DSA certificates, with clients that have them and clients that do not |
 //! | `kernel_hand_over` | connections whose records the kernel makes |
 //! | `revocation` | revoked certificates of clients |
+//! | `monitoring` | the metrics that the board and the alerts name |
 //! | `proxied` | helpers: a proxy, its certificates, a backend and clients |
 //! | `peers` | helpers: HAProxy, stunnel and hitch, and curl |
 //! | `haproxy` | HAProxy beside the proxy, before the same backends |
@@ -26,6 +27,7 @@ mod haproxy;
 mod hello;
 mod kernel_hand_over;
 mod peers;
+mod monitoring;
 mod post_quantum;
 mod proxied;
 mod revocation;
