@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `service` | the proxy as clients and backends see it |
 //! | `bad_input` | bad clients, bad backends, bad engines, and ends in every state |
-//! | `access_log` | the log of connections |
+//! | `access_log`, `log_peers` | the log of connections, also beside those of HAProxy and hitch |
 //! | `backends` | several endpoints of a backend, and endpoints that fail |
 //! | `faults` | reloads, killed backends and resets at random |
 //! | `post_quantum` | hybrid groups and ML-DSA certificates, with clients that have them and clients that do not |
@@ -26,8 +26,9 @@ mod faults;
 mod haproxy;
 mod hello;
 mod kernel_hand_over;
-mod peers;
+mod log_peers;
 mod monitoring;
+mod peers;
 mod post_quantum;
 mod proxied;
 mod revocation;
