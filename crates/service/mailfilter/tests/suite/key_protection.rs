@@ -1,5 +1,5 @@
 //! The protection of keys by DNSSEC, as a validating resolver on this host states it: Unbound with a signed zone, an
-//! unsigned one, and one whose record was changed after it was signed.
+//! unsigned one, and one whose record was changed after it was signed. OpenDKIM validates the same zones by itself.
 
 use std::fs;
 use std::net::SocketAddr;
@@ -12,8 +12,11 @@ use oarlock::keys::generate;
 use oarlock_dkim::DkimVerdict;
 use oarlock_mail_files::dns::{ResolverSettings, TxtAnswer, TxtResolver};
 use oarlock_mailfilter::{MessageFault, MessageOutcome};
+use oarlock_milter::MilterSocket;
+use oarlock_milter::protocol::MessageChange;
 
-use crate::running_filter::{FilterFiles, RunningFilter, TestMail, scalar};
+use crate::opendkim_tables::OpenDkim;
+use crate::running_filter::{FilterFiles, RunningFilter, TestMail, connect, scalar, send_as, text};
 
 /// The time after which Unbound counts as hanging.
 const HANGS: Duration = Duration::from_secs(60);
@@ -210,5 +213,54 @@ async fn a_filter_may_require_protected_keys() {
         assert!(results.contains(expected), "{results}");
     }
     assert_eq!(filter.service.metrics().messages(MessageOutcome::Faulty(MessageFault::BadSignature)), 1);
+    filter.stopped().await;
+}
+
+/// Returns the words in the comment of the first result that a filter adds, without the length of the key.
+async fn state(socket: &MilterSocket, mail: &TestMail) -> Option<String> {
+    let mut client = connect(socket, "192.0.2.9", "client.example").await;
+    let answer = send_as(&mut client, b"<joe@example.com>", mail, b"i\0QUEUED\0").await;
+    let results = answer.changes.iter().find_map(|change| match change {
+        MessageChange::InsertHeader { name, value, .. } => {
+            (text(name) == "Authentication-Results").then(|| text(value))
+        }
+        _ => None,
+    })?;
+    let (_, rest) = results.split_once("dkim=pass (2048-bit key")?;
+    Some(rest.split_once(')')?.0.trim_start_matches([';', ',', ' ']).to_owned())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn finds_the_same_protection_as_opendkim() {
+    if !is_possible() {
+        return;
+    }
+    let files = files();
+    let unbound = Unbound::start(&files).await;
+    let mails = signed_mails(&files).await;
+    let directory = files.path("zones");
+    // OpenDKIM asks by Unbound's library, which validates again.
+    let library = format!(
+        "server:\n chroot: \"\"\n username: \"\"\n local-zone: \"test.\" nodefault\n do-not-query-localhost: no\n\
+         \x20trust-anchor-file: \"{0}/anchors\"\n module-config: \"validator iterator\"\n\
+         forward-zone:\n name: \".\"\n forward-addr: 127.0.0.1@{1}\n",
+        directory.display(),
+        unbound.address.port()
+    );
+    fs::write(directory.join("library.conf"), library).unwrap();
+    let conf = format!(
+        "Mode v\nSyslog no\nAuthservID mx.example\nAlwaysAddARHeader yes\nOn-DNSError accept\n\
+         TrustAnchorFile {0}/anchors\nResolverConfiguration {0}/library.conf\n",
+        directory.display()
+    );
+    files.write("opendkim.conf", &conf);
+    let Some(peer) = OpenDkim::start(&files.path("opendkim.conf"), &files.path("opendkim")).await else {
+        return;
+    };
+    let filter = unbound.filter(&files, "dns.dnssec = true").await;
+    for (mail, expected) in mails.iter().zip([Some("secure"), Some("unprotected"), None]) {
+        let (theirs, ours) = (state(&peer.socket, mail).await, state(&filter.socket, mail).await);
+        assert_eq!((theirs.as_deref(), ours.as_deref()), (expected, expected));
+    }
     filter.stopped().await;
 }
