@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::future::pending;
+use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -483,6 +484,15 @@ async fn shows_every_counter_on_the_metrics_page() {
     client.quit().await.unwrap();
     stop.send(()).unwrap();
     run.await.unwrap();
+}
+
+#[test]
+fn each_alert_fires_for_its_fault_and_no_other() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/alerts.yml");
+    match Command::new("promtool").args(["test", "rules", path]).output() {
+        Ok(output) => assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout)),
+        Err(error) => println!("SKIPPED: promtool: {error}"),
+    }
 }
 
 #[tokio::test]
