@@ -107,7 +107,7 @@ pub(super) fn text(
         match line.name.to_ascii_lowercase().as_str() {
             "internalhosts" | "peerlist" | "exemptdomains" => toml.add_list(line, conf, read)?,
             "signheaders" | "oversignheaders" | "nameservers" | "senderheaders" => {
-                toml.add_words(line, conf, read)?
+                toml.add_words(line, conf, read)?;
             }
             _ => toml.add(line, conf),
         }
