@@ -41,8 +41,9 @@ impl TestLog {
     /// Returns the fields of the last line about a message.
     fn message(&self) -> Value {
         let text = String::from_utf8(self.0.lock().unwrap().clone()).unwrap();
-        let lines = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["fields"].clone());
-        lines.filter(|fields| fields["message"] == "message").next_back().unwrap()
+        let mut lines =
+            text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["fields"].clone());
+        lines.rfind(|fields| fields["message"] == "message").unwrap()
     }
 }
 

@@ -58,7 +58,7 @@ fn run(directory: &Path, program: &str, arguments: &[&str]) -> String {
 fn write_zones(files: &FilterFiles, directory: &Path) -> String {
     let mut anchors = String::new();
     for zone in ZONES {
-        let mut text = format!("$TTL 300\n@ SOA ns admin 1 3600 600 86400 60\n@ NS ns\nns A 127.0.0.1\n");
+        let mut text = "$TTL 300\n@ SOA ns admin 1 3600 600 86400 60\n@ NS ns\nns A 127.0.0.1\n".to_owned();
         for line in files.records.lines() {
             let (name, record) = line.split_once(' ').unwrap();
             if let Some(name) = name.strip_suffix(&format!(".{zone}")) {
