@@ -104,6 +104,12 @@ impl HostNamePattern {
         let base = if self.is_wildcard { name.parent() } else { Some(name.as_str()) };
         base == Some(&*self.name)
     }
+
+    /// Returns true if the pattern fits each name that another one fits.
+    #[must_use]
+    pub fn covers(&self, other: &Self) -> bool {
+        self == other || (!other.is_wildcard && self.fits(&HostName::new(&other.name)))
+    }
 }
 
 impl FromStr for HostNamePattern {
@@ -224,6 +230,25 @@ mod tests {
             (&["a"; 128].join("."), BadName::Long(255)),
         ] {
             assert_eq!(text.parse::<HostNamePattern>().map_err(|error| error.fault), Err(fault), "{text}");
+        }
+    }
+
+    #[test]
+    fn patterns_cover_those_that_fit_fewer_names() {
+        let covers = |one: &str, other: &str| {
+            let [one, other] = [one, other].map(|text| text.parse::<HostNamePattern>().unwrap());
+            one.covers(&other)
+        };
+        for (one, other, expected) in [
+            ("www.example.com", "WWW.example.com.", true),
+            ("*.example.com", "www.example.com", true),
+            ("*.example.com", "*.example.com", true),
+            ("*.example.com", "example.com", false),
+            ("*.example.com", "a.www.example.com", false),
+            ("*.example.com", "*.www.example.com", false),
+            ("www.example.com", "*.example.com", false),
+        ] {
+            assert_eq!(covers(one, other), expected, "{one} {other}");
         }
     }
 }
