@@ -97,7 +97,7 @@ impl TlsConnector {
             // A new client has made its key share.
             let connection = pausable(move || ClientConnection::new(config, name).map(Box::new)).await??;
             drop(turn);
-            let finished = complete(&mut io, connection, &queued, false).await?;
+            let finished = complete(&mut io, connection, &queued).await?;
             let unused = ServerName::from(std::net::Ipv4Addr::UNSPECIFIED);
             Ok(STREAMS.connect_with(unused, io, |connection| *connection = *finished).await?)
         };

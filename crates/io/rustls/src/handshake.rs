@@ -7,6 +7,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
+use rustls::server::AcceptedAlert;
 use rustls::{ConnectionCommon, SideData};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
 use tokio::time::timeout;
@@ -37,11 +38,14 @@ impl FirstBytes {
         }
     }
 
-    /// Passes the bytes to a new connection, which takes them all.
-    pub(crate) fn pass<S: SideData>(&self, connection: &mut ConnectionCommon<S>) -> io::Result<()> {
+    /// Passes the bytes to the method of a new connection that reads, which takes them all.
+    pub(crate) fn pass_to(
+        &self,
+        mut read_tls: impl FnMut(&mut dyn Read) -> io::Result<usize>,
+    ) -> io::Result<()> {
         let mut rest = &self.bytes[..self.len];
         while !rest.is_empty() {
-            if connection.read_tls(&mut rest)? == 0 {
+            if read_tls(&mut rest)? == 0 {
                 return Err(io::ErrorKind::InvalidData.into());
             }
         }
@@ -49,8 +53,7 @@ impl FirstBytes {
     }
 }
 
-/// Does the handshake of a connection, which has received its first bytes already if `has_received` is true. Everything
-/// that rustls wants to send has been written at the end.
+/// Does the handshake of a connection. Everything that rustls wants to send has been written at the end.
 ///
 /// The handshake has a turn while rustls computes, and none while it waits for its peer. So peers that stop in the
 /// middle keep no others from their turn.
@@ -58,7 +61,6 @@ pub(crate) async fn complete<IO, C, S>(
     io: &mut IO,
     mut connection: Box<C>,
     queued: &QueueTicket,
-    mut has_received: bool,
 ) -> Result<Box<C>, TlsHandshakeError>
 where
     IO: AsyncRead + AsyncWrite + Unpin,
@@ -67,12 +69,10 @@ where
 {
     let mut needs_flush = false;
     loop {
-        if !std::mem::take(&mut has_received) {
-            match poll_fn(|context| poll_step(io, &mut **connection, &mut needs_flush, context)).await? {
-                IoStep::Received => {}
-                IoStep::Finished => return Ok(connection),
-                IoStep::Ended => return Err(TlsHandshakeError::Io(io::ErrorKind::UnexpectedEof.into())),
-            }
+        match poll_fn(|context| poll_step(io, &mut **connection, &mut needs_flush, context)).await? {
+            IoStep::Received => {}
+            IoStep::Finished => return Ok(connection),
+            IoStep::Ended => return Err(TlsHandshakeError::Io(io::ErrorKind::UnexpectedEof.into())),
         }
         let turn = queued.wait_turn().await?;
         // A box, because the connection moves between the stacks.
@@ -125,9 +125,22 @@ pub(crate) async fn within<T>(
 }
 
 /// Sends the alert as far as the stream takes it now. The error that the caller gets is the one of the handshake.
-async fn send_alert<IO: AsyncWrite + Unpin, S: SideData>(io: &mut IO, connection: &mut ConnectionCommon<S>) {
+pub(crate) async fn send_alert<IO: AsyncWrite + Unpin, S: SideData>(
+    io: &mut IO,
+    connection: &mut ConnectionCommon<S>,
+) {
     poll_fn(|context| {
         let _ = poll_send(io, connection, &mut true, context);
+        Poll::Ready(())
+    })
+    .await;
+}
+
+/// Sends the alert of a handshake that has no connection yet, as far as the stream takes it now.
+pub(crate) async fn send_early_alert<IO: AsyncWrite + Unpin>(io: &mut IO, mut alert: AcceptedAlert) {
+    poll_fn(|context| {
+        let mut stream = BlockingIo { io: &mut *io, context };
+        let _ = alert.write_all(&mut stream).and_then(|()| stream.flush());
         Poll::Ready(())
     })
     .await;
