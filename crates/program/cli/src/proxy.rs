@@ -107,7 +107,9 @@ pub(crate) fn run(global: &GlobalOptions, args: &ProxyArgs) -> Result<(), ProxyE
     run_future(&runtime, async {
         if args.check {
             let service = ProxyService::open(config.clone(), global.builder()).await?;
-            let addresses: Vec<String> = config.listen.sockets.iter().map(ToString::to_string).collect();
+            let listeners = config.listeners();
+            let sockets = listeners.iter().flat_map(|listener| &listener.sockets);
+            let addresses: Vec<String> = sockets.map(ToString::to_string).collect();
             for warning in service.warnings() {
                 eprintln!("oarlock: warning: {warning}");
             }
@@ -139,7 +141,7 @@ fn read(global: &GlobalOptions, args: &ProxyArgs) -> Result<ProxyConfig, Setting
         None => from_options(args),
     };
     if !args.listen.is_empty() {
-        config.listen.sockets.clone_from(&args.listen);
+        config.listen.sockets = Some(args.listen.clone());
     }
     config.listen.share_ports |= args.share_ports;
     config.engines.allowed = config.engines.allowed.or_else(|| global.engine_names());

@@ -2,18 +2,19 @@
 
 mod backends;
 mod checks;
+mod listeners;
 mod log;
+mod routes;
 mod values;
 
-use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use oarlock_hsm::HsmSettings;
-use oarlock_network::{HostNamePattern, IpNetwork};
+use oarlock_network::IpNetwork;
 use oarlock_service_kit::EngineSettings;
-use oarlock_service_kit::settings::{SettingsError, expect, expect_paths, parse_unix_mode, read_settings};
+use oarlock_service_kit::settings::{SettingsError, expect, expect_paths, read_settings};
 use oarlock_sockets::ChainLimit;
 use oarlock_wire::ServerSettings;
 use serde::Deserialize;
@@ -24,7 +25,9 @@ use crate::clients::{ExpiredCrlRule, NamePattern};
 use self::backends::check_names;
 pub use backends::{BackendSettings, BackendTlsSettings, BalanceRule, EndpointSettings, RouteBackend};
 pub use checks::{CheckKind, CheckSettings};
+pub use listeners::{LISTEN_NAME, ListenerSettings};
 pub use log::{LineFormat, LogSettings, LoggedConnections};
+pub use routes::RouteSettings;
 pub use values::{BackendAddress, KeyGroup, ListenAddress, TlsCipher, TlsVersion};
 
 /// All settings of the proxy.
@@ -35,6 +38,8 @@ pub struct ProxyConfig {
     pub mode: ProxyMode,
     /// The sockets.
     pub listen: ProxySocketSettings,
+    /// Sockets with names, to which routes may be restricted.
+    pub listener: Vec<ListenerSettings>,
     /// The backends. The one without a name serves connections without a route.
     #[serde(deserialize_with = "backends::one_or_several")]
     pub backend: Vec<BackendSettings>,
@@ -78,8 +83,9 @@ pub enum ProxyMode {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ProxySocketSettings {
-    /// The addresses: `ADDRESS:PORT`, `:PORT`, `unix:PATH`, or `systemd` for the sockets of a socket unit.
-    pub sockets: Vec<ListenAddress>,
+    /// The addresses: `ADDRESS:PORT`, `:PORT`, `unix:PATH`, or `systemd` for the sockets of a socket unit. Default:
+    /// `:443`, unless there are sockets with names.
+    pub sockets: Option<Vec<ListenAddress>>,
     /// True if another process may listen at the same TCP ports. The system then shares connections between both.
     pub share_ports: bool,
     /// The permissions of UNIX sockets in octal digits.
@@ -90,20 +96,6 @@ pub struct ProxySocketSettings {
     pub threads: Option<usize>,
     /// The HTTP address for Prometheus metrics and a health check. Anyone who reaches it can read them.
     pub metrics: Option<SocketAddr>,
-}
-
-/// A route.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct RouteSettings {
-    /// The host names, exact or `*.` and a name. Default: all.
-    #[serde(default)]
-    pub names: Vec<HostNamePattern>,
-    /// The negotiated application protocols. Default: all.
-    #[serde(default)]
-    pub alpn: Vec<String>,
-    /// The backend of the names.
-    pub backend: RouteBackend,
 }
 
 /// The certificates.
@@ -233,9 +225,9 @@ pub enum HandOverRule {
 impl Default for ProxySocketSettings {
     fn default() -> Self {
         Self {
-            sockets: vec![ListenAddress::AnyAddress(443)],
+            sockets: None,
             share_ports: false,
-            unix_mode: "0660".to_owned(),
+            unix_mode: listeners::unix_mode(),
             proxy_protocol_from: Vec::new(),
             threads: None,
             metrics: None,
@@ -302,13 +294,11 @@ impl ProxyConfig {
     fn resolve_paths(&mut self, base: &Path) {
         let certificates = self.certificates.path.iter_mut().chain(&mut self.tickets.keys);
         let certificates = certificates.chain(&mut self.log.file);
-        let clients = self
-            .clients
-            .iter_mut()
-            .flat_map(|clients| std::iter::once(&mut clients.authorities).chain(&mut clients.crl_files));
+        self.clients.iter_mut().for_each(|clients| clients.resolve_paths(base));
+        self.route.iter_mut().for_each(|route| route.resolve_paths(base));
         self.cryptoserver.iter_mut().for_each(|server| server.resolve_paths(base));
         self.devices.iter_mut().for_each(|device| device.resolve_paths(base));
-        for path in certificates.chain(clients) {
+        for path in certificates {
             *path = base.join(&*path);
         }
         let routes = self.route.iter_mut().filter_map(|route| match &mut route.backend {
@@ -329,11 +319,8 @@ impl ProxyConfig {
         self.backends().try_for_each(BackendSettings::check)?;
         self.route.iter().try_for_each(|route| self.backend_of_route(route).map(drop))?;
         self.check_mode()?;
-        self.unix_mode()?;
-        let distinct: BTreeSet<String> = self.listen.sockets.iter().map(ToString::to_string).collect();
-        let is_distinct = !distinct.is_empty() && distinct.len() == self.listen.sockets.len();
-        let sockets: Vec<_> = self.listen.sockets.iter().map(ToString::to_string).collect();
-        expect("[listen] sockets", "at least one, and none twice", is_distinct, format_args!("{sockets:?}"))?;
+        self.check_listeners()?;
+        self.check_routes()?;
         let threads = self.threads();
         expect("[listen] threads", "1 to 1024", (1..=1_024).contains(&threads), threads)?;
         self.check_protocols()?;
@@ -367,7 +354,8 @@ impl ProxyConfig {
         expect("[tls] groups", "at least one", !tls.groups.is_empty(), "none")?;
         expect("[tls] ciphers", "at least one", !tls.ciphers.is_empty(), "none")?;
         let backends = self.backends().flat_map(|backend| &backend.tls).flat_map(|tls| &tls.alpn);
-        let routes = self.route.iter().flat_map(|route| &route.alpn);
+        let offers = self.route.iter().flat_map(|route| &route.offer_alpn).flatten();
+        let routes = self.route.iter().flat_map(|route| &route.alpn).chain(offers);
         for protocol in tls.alpn.iter().chain(backends).chain(routes) {
             // RFC 7301 3.1.
             let is_protocol = (1..=255).contains(&protocol.len());
@@ -404,6 +392,8 @@ impl ProxyConfig {
         let server = self.cryptoserver.iter().flat_map(|server| &server.private_key);
         let backends = self.backends().flat_map(|backend| &backend.tls).flat_map(|tls| &tls.private_key);
         let certificates = self.certificates.path.iter().map(|path| ("[certificates] path", path));
+        let routes = self.route.iter().flat_map(|route| &route.certificates);
+        let certificates = certificates.chain(routes.map(|path| ("[[route]] certificates", path)));
         let tickets = self.tickets.keys.iter().map(|path| ("[tickets] keys", path));
         let server = server.map(|path| ("[cryptoserver] private_key", path));
         let backends = backends.map(|path| ("[backend.tls] private_key", path));
@@ -459,15 +449,12 @@ impl ProxyConfig {
         self.listen.threads.unwrap_or_else(cores)
     }
 
-    pub(crate) fn unix_mode(&self) -> Result<u32, SettingsError> {
-        parse_unix_mode(&self.listen.unix_mode)
-    }
-
     /// Returns the names of the sections whose changes need a restart.
     pub(crate) fn fixed_changes(&self, other: &Self) -> Vec<&'static str> {
         let pairs = [
             ("mode", self.mode == other.mode),
             ("listen", self.listen == other.listen),
+            ("listener", self.listener == other.listener),
             ("kernel", self.kernel == other.kernel),
             ("cryptoserver", self.cryptoserver == other.cryptoserver),
             ("hsm", self.devices == other.devices),
@@ -495,6 +482,7 @@ impl ProxyConfig {
         Self {
             mode: running.mode,
             listen: running.listen.clone(),
+            listener: running.listener.clone(),
             kernel: running.kernel.clone(),
             cryptoserver: running.cryptoserver.clone(),
             devices: running.devices.clone(),
@@ -509,11 +497,16 @@ fn check_chain(field: &'static str, longest: usize) -> Result<(), SettingsError>
     expect(field, "1 to 32", (1..=32).contains(&longest), longest)
 }
 
-impl RouteSettings {
-    /// Returns the label of the route in logs and metrics: its first name and its first protocol.
-    pub(crate) fn label(&self) -> String {
-        let name = self.names.first().map_or_else(|| "*".to_owned(), ToString::to_string);
-        self.alpn.first().map_or(name.clone(), |protocol| format!("{name}/{protocol}"))
+impl ClientSettings {
+    fn resolve_paths(&mut self, base: &Path) {
+        for path in std::iter::once(&mut self.authorities).chain(&mut self.crl_files) {
+            *path = base.join(&*path);
+        }
+    }
+
+    /// Returns the files of the settings.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &PathBuf> {
+        std::iter::once(&self.authorities).chain(&self.crl_files)
     }
 }
 

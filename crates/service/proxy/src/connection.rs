@@ -1,12 +1,12 @@
 //! One connection, from its first byte to its end.
 
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use oarlock_network::{HandshakeSlot, HostName, LogLimit, linger};
-use oarlock_rustls::{TlsAcceptor, TlsHandshakeError};
-use rustls::server::ServerConnection;
+use oarlock_rustls::TlsHandshakeError;
+use rustls::server::{ClientHello, ServerConnection};
 use rustls::{HandshakeKind, ServerConfig};
 use tokio::io::AsyncReadExt;
 use tokio::sync::oneshot;
@@ -16,7 +16,7 @@ use tracing::field::display;
 use tracing::{debug, warn};
 
 use crate::admission::{CountedConnection, ExceededLimit};
-use crate::backend::{BackendConnection, BackendError};
+use crate::backend::{Backend, BackendConnection, BackendError};
 use crate::bytes::ByteMeter;
 use crate::certificate::{RecordedHello, RecordedResolver};
 use crate::clients::ClientNames;
@@ -28,7 +28,8 @@ use crate::header::{
 use crate::kernel::TrafficSecrets;
 use crate::record::{ConnectionRecord, RecordedAlert, RecordedTls};
 use crate::relay::RelayEnd;
-use crate::state::{ProxyShared, ProxyState};
+use crate::routes::RouteChoice;
+use crate::state::{ProxyShared, ProxyState, ProxyTlsState};
 use crate::stream::{RecordStream, RelayStream, SocketStream};
 use crate::term::ConnectionTerm;
 use crate::tracked::TrackedConnection;
@@ -51,6 +52,8 @@ enum ConnectionError {
     Header(#[from] HeaderError),
     #[error("{0}")]
     Handshake(#[from] TlsHandshakeError),
+    #[error("the client has changed its application protocols during the handshake")]
+    ChangedOffer,
     #[error("no route fits, and there is no [backend]")]
     NoRoute,
     #[error("the backend {name}: {error}")]
@@ -67,6 +70,8 @@ static BACKENDS: LogLimit = LogLimit::new(Duration::from_secs(1));
 #[derive(Debug)]
 pub(crate) struct OpenHandshake {
     pub(crate) slot: HandshakeSlot,
+    /// The number of the listener.
+    pub(crate) listener: usize,
     /// The addresses of both ends, of TCP only.
     pub(crate) addresses: Option<ConnectionAddresses>,
     /// Ready when a newer connection takes the place.
@@ -124,24 +129,26 @@ fn finish_record(record: &mut ConnectionRecord, end: &RelayEnd) {
 async fn open(
     socket: SocketStream,
     mut counted: CountedConnection,
-    OpenHandshake { slot, addresses, evicted }: OpenHandshake,
+    OpenHandshake { slot, listener, addresses, evicted }: OpenHandshake,
     record: &mut ConnectionRecord,
     state: &Arc<ProxyState>,
     shared: &ProxyShared,
 ) -> Result<(RelayStream, BackendConnection, CountedConnection), ConnectionError> {
-    let accepting = accept_client(socket, addresses, (&mut counted, &slot), record, state, shared);
+    record.listener = state.listeners.get(listener).map(|listener| listener.name.as_str().into());
+    let accepting =
+        accept_client(socket, (listener, addresses), (&mut counted, &slot), record, state, shared);
     let accepted = tokio::select! {
         accepted = timeout(state.limits.max_handshake(), accepting) => accepted,
         Ok(()) = evicted => return Err(ConnectionError::Evicted),
     };
-    let (client, header) = accepted.map_err(|_| ConnectionError::Timeout)??;
+    let AcceptedClient { stream: client, header, label, backend } =
+        accepted.map_err(|_| ConnectionError::Timeout)??;
     drop(slot);
     record.finish_handshake();
     let alpn = header.fields.alpn.as_deref();
-    let name = header.fields.authority.as_deref().map(HostName::new);
-    let (route, backend) = state.find_backend(name.as_ref(), alpn).ok_or(ConnectionError::NoRoute)?;
-    shared.counters.routes.count(route);
-    record.route = Some(Arc::clone(route));
+    let backend = backend.ok_or(ConnectionError::NoRoute)?;
+    shared.counters.routes.count(&label);
+    record.route = Some(label);
     record.backend = Some(backend.label().into());
     match backend.connect(&header, alpn).await {
         Ok(connected) => {
@@ -161,17 +168,27 @@ async fn open(
     }
 }
 
+/// A client whose handshake is finished.
+struct AcceptedClient {
+    stream: RelayStream,
+    header: ProxyHeader,
+    /// The label of its route.
+    label: Arc<str>,
+    /// The backend of its route; None if no route fits.
+    backend: Option<Arc<Backend>>,
+}
+
 /// Reads the PROXY header, if the client's network sends one, and does the handshake.
 async fn accept_client(
     mut socket: SocketStream,
-    addresses: Option<ConnectionAddresses>,
+    (listener, addresses): (usize, Option<ConnectionAddresses>),
     (counted, slot): (&mut CountedConnection, &HandshakeSlot),
     record: &mut ConnectionRecord,
     state: &ProxyState,
     shared: &ProxyShared,
-) -> Result<(RelayStream, ProxyHeader), ConnectionError> {
+) -> Result<AcceptedClient, ConnectionError> {
     let mut header = ProxyHeader::default();
-    if state.expects_header(record.client.map(|client| client.ip())) {
+    if state.expects_header(listener, record.client.map(|client| client.ip())) {
         hear_client(&socket, slot).await?;
         header = read_header(&mut socket).await?;
         if let Some(named) = header.addresses {
@@ -183,18 +200,21 @@ async fn accept_client(
         let make_space = || slot.evict_older(address);
         counted.set_address(address, state.maxima(), make_space)?;
     }
-    let (Some(acceptor), Some(certificates)) = (&state.acceptor, &state.certificates) else {
+    let Some(server) = &state.server else {
         record_fields(record, &header.fields);
-        return Ok((RelayStream::Plain(socket), header));
+        let (label, backend) = (Arc::clone(&state.default_label), state.default_backend.clone());
+        return Ok(AcceptedClient { stream: RelayStream::Plain(socket), header, label, backend });
     };
     hear_client(&socket, slot).await?;
-    let certificates =
-        RecordedResolver { certificates: Arc::clone(certificates), hello: Arc::clone(&record.hello) };
-    let stream = accept_tls(acceptor, certificates, socket, state, shared).await?;
+    let (stream, choice) = accept_tls(server, listener, socket, &record.hello, shared).await?;
     let connection = stream.get_ref().1;
     record_tls(record, connection, &shared.counters);
     describe_tls(connection, record, &mut header.fields);
-    Ok((RelayStream::Accepted(Box::new(stream)), header))
+    if !choice.has_kept(connection.alpn_protocol()) {
+        return Err(ConnectionError::ChangedOffer);
+    }
+    let stream = RelayStream::Accepted(Box::new(stream));
+    Ok(AcceptedClient { stream, header, label: choice.label, backend: choice.backend })
 }
 
 /// Notes what a load balancer says about a connection without TLS.
@@ -232,26 +252,36 @@ async fn hear_client(socket: &SocketStream, slot: &HandshakeSlot) -> Result<(), 
     Ok(())
 }
 
-/// Does a handshake with a configuration of its own: the tickets belong to the session of this connection, and the
-/// traffic secrets are kept for the time when the kernel has it.
+/// Does a handshake by the rules of the route that the client's first message chooses, with a configuration of its own:
+/// the tickets belong to the session of this connection, and the traffic secrets are kept for the time when the kernel
+/// has it.
 async fn accept_tls(
-    acceptor: &TlsAcceptor,
-    certificates: RecordedResolver,
+    server: &ProxyTlsState,
+    listener: usize,
     socket: SocketStream,
-    state: &ProxyState,
+    recorded: &Arc<OnceLock<RecordedHello>>,
     shared: &ProxyShared,
-) -> Result<server::TlsStream<RecordStream>, TlsHandshakeError> {
-    let mut config = ServerConfig::clone(acceptor.config());
-    config.cert_resolver = Arc::new(certificates);
-    if let Some(tickets) = &state.tickets {
-        config.ticketer = tickets.for_connection();
-    }
+) -> Result<(server::TlsStream<RecordStream>, RouteChoice), ConnectionError> {
     let may_move = matches!(socket, SocketStream::Tcp(_)) && shared.kernel.has_tls();
     let secrets = may_move.then(|| Arc::new(TrafficSecrets::default()));
-    if let Some(secrets) = &secrets {
-        config.key_log = Arc::clone(secrets) as _;
-    }
-    acceptor.with_config(Arc::new(config)).accept(RecordStream { secrets, ..socket.into() }).await
+    let key_log = secrets.clone();
+    let mut chosen = None;
+    let choose = |hello: &ClientHello<'_>| {
+        let choice = chosen.insert(server.routes.choose(listener, hello));
+        let mut config = ServerConfig::clone(&choice.policy.config);
+        let certificates = Arc::clone(&choice.policy.certificates);
+        config.cert_resolver = Arc::new(RecordedResolver { certificates, hello: Arc::clone(recorded) });
+        if let Some(tickets) = &choice.policy.tickets {
+            config.ticketer = tickets.for_connection();
+        }
+        if let Some(secrets) = key_log {
+            config.key_log = secrets;
+        }
+        Arc::new(config)
+    };
+    let stream = server.acceptor.accept_with(RecordStream { secrets, ..socket.into() }, choose).await?;
+    // No handshake is finished without a first message.
+    Ok((stream, chosen.ok_or(ConnectionError::NoRoute)?))
 }
 
 /// Reads a header without reading beyond its end.
@@ -298,6 +328,7 @@ impl ConnectionError {
             Self::Evicted => RefusalReason::Busy,
             Self::Header(_) => RefusalReason::Header,
             Self::Handshake(error) => RefusalReason::of_handshake(error),
+            Self::ChangedOffer => RefusalReason::Protocol,
             Self::NoRoute => RefusalReason::NoRoute,
             Self::Backend { .. } => RefusalReason::Backend,
         }

@@ -22,6 +22,14 @@ pub enum ProxyServiceError {
     /// The certificates cannot be used.
     #[error(transparent)]
     Certificates(#[from] CertificateTableError),
+    /// The settings of a route cannot be used.
+    #[error("[[route]] {number}: {error}")]
+    Route {
+        /// The number of the route, from 1.
+        number: usize,
+        /// The reason.
+        error: Box<ProxyServiceError>,
+    },
     /// The ticket keys cannot be used.
     #[error("[tickets] keys: {0}")]
     Tickets(#[from] TicketKeyError),

@@ -5,6 +5,7 @@
 //! |---|---|
 //! | [`config`] | `proxy.toml` |
 //! | `service`, `error` | the service: opened, bound, running, reloaded |
+//! | `routes` | the choice of a backend and of the rules of TLS |
 //! | `warning` | what works otherwise than an operator may expect |
 //! | `state` | the settings in force and the resources that outlive them |
 //! | [`certificate`] | the table of certificates, keys and OCSP responses |
@@ -39,6 +40,7 @@ mod log;
 mod page;
 mod record;
 mod relay;
+mod routes;
 mod service;
 mod signature;
 mod state;

@@ -7,7 +7,7 @@ use oarlock_network::{PassedSockets, ServiceSocket, SocketFile};
 use oarlock_service_kit::ListenError;
 use tokio::net::{TcpListener, TcpSocket, UnixListener};
 
-use crate::config::{ListenAddress, ProxyConfig};
+use crate::config::{ListenAddress, ListenerSettings, ProxyConfig};
 use crate::error::ProxyServiceError;
 use crate::stream::SocketStream;
 
@@ -21,6 +21,13 @@ pub(crate) enum UnservedListener {
     Unix(std::os::unix::net::UnixListener),
 }
 
+/// A bound socket, and the number of its listener in the settings.
+#[derive(Debug)]
+pub(crate) struct NumberedSocket {
+    pub(crate) listener: usize,
+    pub(crate) socket: UnservedListener,
+}
+
 /// A listening socket of a thread.
 #[derive(Debug)]
 pub(crate) enum ProxyListener {
@@ -31,9 +38,9 @@ pub(crate) enum ProxyListener {
 /// The bound sockets of all threads.
 #[derive(Debug)]
 pub(crate) struct BoundSockets {
-    /// The listeners of each thread.
-    pub(crate) threads: Vec<Vec<UnservedListener>>,
-    /// The addresses, in the notation of the settings.
+    /// The sockets of each thread.
+    pub(crate) threads: Vec<Vec<NumberedSocket>>,
+    /// The addresses, in the notation and the order of the settings.
     pub(crate) addresses: Vec<String>,
     /// The files of UNIX sockets, which are removed at the end.
     pub(crate) files: Vec<SocketFile>,
@@ -42,52 +49,63 @@ pub(crate) struct BoundSockets {
 impl BoundSockets {
     /// Binds the sockets of the settings. It needs a tokio runtime.
     pub(crate) fn bind(config: &ProxyConfig) -> Result<Self, ProxyServiceError> {
+        let listeners = config.listeners();
         if !config.listen.share_ports {
-            check_ports(&config.listen.sockets)?;
+            check_ports(listeners.iter().flat_map(|listener| &listener.sockets))?;
         }
-        let threads = config.threads();
         let mut sockets = Self {
-            threads: std::iter::repeat_with(Vec::new).take(threads).collect(),
+            threads: std::iter::repeat_with(Vec::new).take(config.threads()).collect(),
             addresses: Vec::new(),
             files: Vec::new(),
         };
-        for address in &config.listen.sockets {
-            let failed = |error| ProxyServiceError::from(ListenError { address: address.to_string(), error });
-            match address {
-                ListenAddress::Tcp(address) => sockets.bind_tcp(*address).map_err(failed)?,
-                ListenAddress::AnyAddress(port) => sockets.bind_any(*port).map_err(failed)?,
-                ListenAddress::Unix(path) => {
-                    let (listener, file) = SocketFile::bind(path, config.unix_mode()?, None)?;
-                    sockets.files.push(file);
-                    sockets.share(UnservedListener::Unix(listener)).map_err(failed)?;
-                }
-                ListenAddress::Systemd => sockets.take_passed(failed)?,
+        for (number, listener) in listeners.iter().enumerate() {
+            for address in &listener.sockets {
+                sockets.bind_address(number, listener, address)?;
             }
         }
         Ok(sockets)
     }
 
+    fn bind_address(
+        &mut self,
+        number: usize,
+        listener: &ListenerSettings,
+        address: &ListenAddress,
+    ) -> Result<(), ProxyServiceError> {
+        let failed = |error| ProxyServiceError::from(ListenError { address: address.to_string(), error });
+        match address {
+            ListenAddress::Tcp(address) => self.bind_tcp(number, *address).map_err(failed),
+            ListenAddress::AnyAddress(port) => self.bind_any(number, *port).map_err(failed),
+            ListenAddress::Unix(path) => {
+                let (socket, file) = SocketFile::bind(path, listener.unix_mode()?, None)?;
+                self.files.push(file);
+                self.share(number, UnservedListener::Unix(socket)).map_err(failed)
+            }
+            ListenAddress::Systemd => self.take_passed(number, failed),
+        }
+    }
+
     /// Binds one socket for each thread. The kernel spreads the connections over them.
-    fn bind_tcp(&mut self, address: SocketAddr) -> io::Result<()> {
+    fn bind_tcp(&mut self, listener: usize, address: SocketAddr) -> io::Result<()> {
         let mut address = address;
-        for listeners in &mut self.threads {
+        for sockets in &mut self.threads {
             let socket = new_socket(address)?;
             socket.set_reuseport(true)?;
             socket.bind(address)?;
-            let listener = socket.listen(BACKLOG)?.into_std()?;
+            let socket = socket.listen(BACKLOG)?.into_std()?;
             // Port 0 is any free port for the first socket, and the same for the others.
-            address = listener.local_addr()?;
-            listeners.push(UnservedListener::Tcp(listener));
+            address = socket.local_addr()?;
+            sockets.push(NumberedSocket { listener, socket: UnservedListener::Tcp(socket) });
         }
         self.addresses.push(address.to_string());
         Ok(())
     }
 
-    fn bind_any(&mut self, port: u16) -> io::Result<()> {
-        match self.bind_tcp((Ipv6Addr::UNSPECIFIED, port).into()) {
+    fn bind_any(&mut self, listener: usize, port: u16) -> io::Result<()> {
+        match self.bind_tcp(listener, (Ipv6Addr::UNSPECIFIED, port).into()) {
             // A machine without IPv6.
             Err(error) if error.raw_os_error() == Some(rustix::io::Errno::AFNOSUPPORT.raw_os_error()) => {
-                self.bind_tcp((Ipv4Addr::UNSPECIFIED, port).into())
+                self.bind_tcp(listener, (Ipv4Addr::UNSPECIFIED, port).into())
             }
             bound => bound,
         }
@@ -96,6 +114,7 @@ impl BoundSockets {
     /// Takes the sockets that systemd has passed.
     fn take_passed(
         &mut self,
+        listener: usize,
         failed: impl Fn(io::Error) -> ProxyServiceError + Copy,
     ) -> Result<(), ProxyServiceError> {
         let passed = PassedSockets::from_env().map_err(failed)?;
@@ -103,18 +122,18 @@ impl BoundSockets {
             return Err(ProxyServiceError::NoSockets);
         }
         for socket in passed.into_sockets() {
-            let listener = match socket {
+            let socket = match socket {
                 ServiceSocket::Tcp(tcp) => UnservedListener::Tcp(tcp),
                 ServiceSocket::Unix(unix) => UnservedListener::Unix(unix),
             };
-            self.share(listener).map_err(failed)?;
+            self.share(listener, socket).map_err(failed)?;
         }
         Ok(())
     }
 
     /// Lets all threads accept from one socket.
-    fn share(&mut self, listener: UnservedListener) -> io::Result<()> {
-        self.addresses.push(match &listener {
+    fn share(&mut self, listener: usize, socket: UnservedListener) -> io::Result<()> {
+        self.addresses.push(match &socket {
             UnservedListener::Tcp(tcp) => tcp.local_addr()?.to_string(),
             UnservedListener::Unix(unix) => {
                 let address = unix.local_addr()?;
@@ -123,11 +142,12 @@ impl BoundSockets {
                 socket_path.map_or_else(|| "unix".to_owned(), |path| format!("unix:{}", path.display()))
             }
         });
-        for listeners in &mut self.threads {
-            listeners.push(match &listener {
+        for sockets in &mut self.threads {
+            let socket = match &socket {
                 UnservedListener::Tcp(tcp) => UnservedListener::Tcp(tcp.try_clone()?),
                 UnservedListener::Unix(unix) => UnservedListener::Unix(unix.try_clone()?),
-            });
+            };
+            sockets.push(NumberedSocket { listener, socket });
         }
         Ok(())
     }
@@ -142,7 +162,7 @@ fn new_socket(address: SocketAddr) -> io::Result<TcpSocket> {
 
 /// Checks that no other process listens at the addresses. The threads share their ports (SO_REUSEPORT), so the system
 /// would let another process of the same user share them too, and give it a part of the connections.
-fn check_ports(addresses: &[ListenAddress]) -> Result<(), ProxyServiceError> {
+fn check_ports<'a>(addresses: impl Iterator<Item = &'a ListenAddress>) -> Result<(), ProxyServiceError> {
     // All of them before the first is bound: the addresses of one process may overlap, as 0.0.0.0 and [::] do.
     for address in addresses {
         let is_taken = match address {
@@ -204,7 +224,7 @@ mod tests {
     use crate::config::ProxySocketSettings;
 
     fn bind(sockets: &[&str], share_ports: bool) -> Result<BoundSockets, ProxyServiceError> {
-        let sockets = sockets.iter().map(|socket| socket.parse().unwrap()).collect();
+        let sockets = Some(sockets.iter().map(|socket| socket.parse().unwrap()).collect());
         let listen =
             ProxySocketSettings { sockets, share_ports, threads: Some(2), ..ProxySocketSettings::default() };
         BoundSockets::bind(&ProxyConfig { listen, ..ProxyConfig::default() })

@@ -11,8 +11,7 @@ use oarlock_service_kit::metrics::{
 };
 
 use crate::backend::write_backends;
-use crate::clients::ClientNameVerifier;
-use crate::state::ProxyShared;
+use crate::state::{ProxyShared, ProxyState};
 
 /// The state that the metrics page shows.
 #[derive(Debug)]
@@ -99,14 +98,14 @@ fn write_bytes(text: &mut MetricsText, shared: &ProxyShared) {
 }
 
 fn write_certificates(text: &mut MetricsText, shared: &ProxyShared) {
-    if let Some(table) = &shared.current.get().table {
-        text.value("oarlock_proxy_certificates", "Certificates in use.", table.entries().len());
+    let state = shared.current.get();
+    if state.server.is_some() {
+        text.value("oarlock_proxy_certificates", "Certificates in use.", state.certificates().count());
         let help = "The earliest end of a certificate, in seconds since 1970.";
-        text.value("oarlock_proxy_certificate_end_seconds", help, table.earliest_end().unwrap_or(0));
+        let end = state.certificates().map(|entry| entry.validity.not_after).min();
+        text.value("oarlock_proxy_certificate_end_seconds", help, end.unwrap_or(0));
     }
-    if let Some(clients) = &shared.current.get().clients {
-        write_crl_ends(text, clients);
-    }
+    write_crl_ends(text, &state);
     let counters = &shared.counters;
     let help =
         "Finished handshakes by the file of the certificate that was chosen, resumed sessions included.";
@@ -122,11 +121,14 @@ fn write_certificates(text: &mut MetricsText, shared: &ProxyShared) {
 }
 
 /// Writes the earliest end of the lists in each file.
-fn write_crl_ends(text: &mut MetricsText, clients: &ClientNameVerifier) {
+fn write_crl_ends(text: &mut MetricsText, state: &ProxyState) {
     let mut ends: BTreeMap<&Path, i64> = BTreeMap::new();
-    for (path, end_s) in clients.rule.lists.ends() {
+    for (path, end_s) in state.clients().flat_map(|clients| clients.rule.lists.ends()) {
         let earliest = ends.entry(path).or_insert(end_s);
         *earliest = end_s.min(*earliest);
+    }
+    if ends.is_empty() {
+        return;
     }
     let name = "oarlock_proxy_crl_end_seconds";
     text.gauge(name, "The earliest end of the revocation lists in a file, in seconds since 1970.");

@@ -172,7 +172,7 @@ impl ProxyService {
         match applied {
             Ok(state) => {
                 self.forget_labels(&state);
-                let certificates = state.table.as_ref().map_or(0, |table| table.entries().len());
+                let certificates = state.certificates().count();
                 self.resources.backends.install(&state.backends);
                 self.shared.current.replace(state);
                 reloads.config = config;
@@ -218,7 +218,7 @@ impl ProxyService {
     /// Returns the certificates in use.
     #[must_use]
     pub fn certificates(&self) -> Vec<Arc<CertificateEntry>> {
-        self.shared.current.get().table.as_ref().map(|table| table.entries().to_vec()).unwrap_or_default()
+        self.shared.current.get().certificates().cloned().collect()
     }
 
     /// Returns the warnings about certificates that clients or backends reject now, in the order of their files, and
@@ -234,6 +234,7 @@ impl ProxyService {
             match warning {
                 ProxyWarning::Certificate(warning) => warn!(%warning, "peers reject a certificate"),
                 ProxyWarning::Crl(warning) => warn!(%warning, "a revocation list needs attention"),
+                ProxyWarning::Route { .. } => warn!(%warning, "a route is of no use"),
             }
         }
         if let Some(more @ 1..) = warnings.len().checked_sub(MAX_WARNINGS) {

@@ -1,13 +1,15 @@
 //! The settings in force and the resources that outlive them.
 
+use std::collections::BTreeSet;
 use std::fmt;
-use std::path::Path;
+use std::net::IpAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use oarlock::{Accelerator, AcceleratorBuilder};
 use oarlock_files::FileStamp;
-use oarlock_network::{HandshakeAdmission, HostName, HostNamePattern, IpNetwork};
+use oarlock_network::HandshakeAdmission;
 use oarlock_rustls::{HandshakeLimits, TlsAcceptor, provider};
 use oarlock_service_kit::{Current, KeyHolders, ServiceClock};
 use rustls::crypto::CryptoProvider;
@@ -15,17 +17,20 @@ use rustls::crypto::CryptoProvider;
 use crate::admission::{ConnectionLimits, ConnectionMaxima};
 use crate::backend::{Backend, BackendContext, BackendRegistry, BackendSet, BackendTlsContext};
 use crate::certificate::{
-    CertificateFiles, CertificateKeySources, CertificateResolver, CertificateSource, CertificateTable,
-    list_certificates,
+    CertificateEntry, CertificateFiles, CertificateKeySources, CertificateSource, list_certificates,
 };
 use crate::clients::ClientNameVerifier;
-use crate::config::{ProxyConfig, ProxyLimits, ProxyMode};
+use crate::config::{ClientSettings, ListenerSettings, ProxyConfig, ProxyLimits, ProxyMode, RouteSettings};
 use crate::counters::ProxyCounters;
 use crate::error::ProxyServiceError;
 use crate::kernel::KernelPaths;
 use crate::log::ConnectionLog;
-use crate::tickets::{TicketPolicy, max_session_seconds};
-use crate::tls::{RotatingTickets, build_config, build_tickets, read_clients, with_settings};
+use crate::routes::{ProxyRoute, ProxyRoutes};
+use crate::tickets::max_session_seconds;
+use crate::tls::{
+    CertificateTables, PolicyBuilder, PolicyResources, RotatingTickets, TlsPolicy, build_ticket_keys,
+    with_settings,
+};
 use crate::warning::ProxyWarning;
 
 /// The resources that outlive the settings.
@@ -42,31 +47,25 @@ pub(crate) struct ProxyResources {
 
 /// The settings in force. They never change: a reload builds new ones beside them.
 pub(crate) struct ProxyState {
-    /// The acceptor of clients; None in the mode `client`.
-    pub(crate) acceptor: Option<TlsAcceptor>,
-    pub(crate) table: Option<Arc<CertificateTable>>,
-    /// The choice of certificates for clients.
-    pub(crate) certificates: Option<Arc<CertificateResolver>>,
+    /// The TLS of clients and the routes; None in the mode `client`.
+    pub(crate) server: Option<ProxyTlsState>,
     pub(crate) limits: ProxyLimits,
-    pub(crate) header_networks: Vec<IpNetwork>,
+    /// The listeners, in the order of the settings.
+    pub(crate) listeners: Vec<ListenerSettings>,
     pub(crate) clock: ServiceClock,
     pub(crate) backends: BackendSet,
-    default_backend: Option<Arc<Backend>>,
-    default_label: Arc<str>,
-    routes: Vec<BackendRoute>,
-    /// The rules for certificates of clients, if these are asked for.
-    pub(crate) clients: Option<Arc<ClientNameVerifier>>,
-    /// The tickets of clients, if they get any.
-    pub(crate) tickets: Option<Arc<TicketPolicy>>,
+    /// The label and the backend of connections without a route.
+    pub(crate) default_label: Arc<str>,
+    pub(crate) default_backend: Option<Arc<Backend>>,
+    lasting_warnings: Vec<ProxyWarning>,
     ticket_keys: RotatingTickets,
 }
 
-struct BackendRoute {
-    /// The route in logs and metrics.
-    label: Arc<str>,
-    names: Vec<HostNamePattern>,
-    alpn: Vec<String>,
-    backend: Arc<Backend>,
+/// The TLS of clients, and their routes.
+pub(crate) struct ProxyTlsState {
+    pub(crate) acceptor: TlsAcceptor,
+    pub(crate) routes: ProxyRoutes,
+    tables: CertificateTables,
 }
 
 /// The parts of a proxy that all its threads share.
@@ -118,11 +117,13 @@ impl ProxyResources {
     /// clients are refused.
     pub(crate) fn warnings(&self, state: &ProxyState) -> Vec<ProxyWarning> {
         let now_s = self.clock.signed_now_s();
-        let served = state.table.iter().flat_map(|table| table.warnings(now_s));
+        let tables = state.server.iter().flat_map(|server| server.tables.values());
+        let served = tables.flat_map(|table| table.warnings(now_s));
         let backends = state.backends.iter().filter_map(|backend| backend.certificate_warning(now_s));
-        let certificates = served.chain(backends);
-        let lists = state.clients.iter().flat_map(|clients| clients.rule.lists.warnings(now_s));
-        certificates.map(ProxyWarning::from).chain(lists.map(ProxyWarning::from)).collect()
+        let certificates = served.chain(backends).map(ProxyWarning::from);
+        let lists = state.clients().flat_map(|clients| clients.rule.lists.warnings(now_s));
+        let lasting = state.lasting_warnings.iter().cloned();
+        certificates.chain(lists.map(ProxyWarning::from)).chain(lasting).collect()
     }
 }
 
@@ -144,107 +145,115 @@ impl ProxyState {
         let max_connect = config.limits.max_connect();
         let context = BackendContext { tls, max_connect, registry: &resources.backends };
         let backends = BackendSet::open(config, &context)?;
-        let routes = config.route.iter().map(|route| {
-            let (names, alpn) = (route.names.clone(), route.alpn.clone());
-            let (label, backend) = (route.label().into(), backends.find(config.backend_of_route(route)?)?);
-            Ok(BackendRoute { label, names, alpn, backend })
-        });
-        let routes = routes.collect::<Result<Vec<_>, ProxyServiceError>>()?;
+        let default_backend = config.default_backend().map(|backend| backends.find(backend)).transpose()?;
         let mut state = Self {
-            acceptor: None,
-            table: None,
-            certificates: None,
+            server: None,
             limits: config.limits.clone(),
-            header_networks: config.listen.proxy_protocol_from.clone(),
+            listeners: config.listeners(),
             clock: resources.clock.clone(),
-            default_backend: config.default_backend().map(|backend| backends.find(backend)).transpose()?,
-            backends,
             default_label: Arc::from("default"),
-            routes,
-            clients: None,
-            tickets: None,
+            default_backend,
+            backends,
+            lasting_warnings: route_warnings(&config.route),
             ticket_keys: None,
         };
         if config.mode == ProxyMode::Server {
-            state.add_tls(config, resources, provider, before)?;
+            state.add_server(config, resources, &provider, before)?;
         }
         Ok(state)
     }
 
-    fn add_tls(
+    fn add_server(
         &mut self,
         config: &ProxyConfig,
         resources: &ProxyResources,
-        provider: Arc<CryptoProvider>,
+        provider: &Arc<CryptoProvider>,
         before: Option<&Self>,
     ) -> Result<(), ProxyServiceError> {
-        let settings = &config.certificates;
-        let table = Arc::new(CertificateTable::load(
-            &source(config),
-            settings.default.as_deref(),
-            settings.unknown_names,
-            &resources.keys,
-            before.and_then(|before| before.table.as_deref()),
-        )?);
-        let clients = read_clients(config, &provider)?;
-        let kept = before.map_or(&None, |before| &before.ticket_keys);
-        let clock = &resources.clock;
-        (self.tickets, self.ticket_keys) = build_tickets(config, clients.as_ref(), clock, kept)?;
-        let certificates = Arc::new(CertificateResolver {
-            table: Arc::clone(&table),
-            clock: clock.clone(),
-            without_valid: Arc::clone(&resources.without_valid_certificate),
-        });
-        let server = build_config(config, provider, Arc::clone(&certificates), clients.as_ref())?;
-        let acceptor = match before.and_then(|before| before.acceptor.as_ref()) {
-            Some(acceptor) => acceptor.with_config(server),
+        let (ticket_keys, rotating) =
+            build_ticket_keys(config, before.map_or(&None, |before| &before.ticket_keys))?;
+        let shared = PolicyResources {
+            provider,
+            keys: &resources.keys,
+            clock: &resources.clock,
+            without_valid: &resources.without_valid_certificate,
+        };
+        let before = before.and_then(|before| before.server.as_ref());
+        let tables = before.map(|before| &before.tables);
+        let mut policies = PolicyBuilder::new(config, shared, tables, ticket_keys);
+        let default_policy = Arc::new(policies.build_default()?);
+        let mut routes = Vec::with_capacity(config.route.len());
+        for (settings, number) in config.route.iter().zip(1..) {
+            let policy = policies.build_route(settings, &default_policy);
+            let policy =
+                policy.map_err(|error| ProxyServiceError::Route { number, error: Box::new(error) })?;
+            routes.push(self.route(settings, config, policy)?);
+        }
+        let server = Arc::clone(&default_policy.config);
+        let acceptor = match before {
+            Some(before) => before.acceptor.with_config(server),
             // The admission of connections limits those that wait.
             None => TlsAcceptor::new(server)
                 .with_limits(HandshakeLimits { max_waiting: usize::MAX, ..resources.handshakes }),
         };
-        (self.acceptor, self.table, self.clients) = (Some(acceptor), Some(table), clients);
-        self.certificates = Some(certificates);
+        let default_backend = self.default_backend.clone();
+        let default_label = Arc::clone(&self.default_label);
+        let routes = ProxyRoutes { routes, default_label, default_backend, default_policy };
+        self.ticket_keys = rotating;
+        self.server = Some(ProxyTlsState { acceptor, routes, tables: policies.into_tables() });
         Ok(())
     }
 
-    /// Returns the backend for a name and a protocol, as the handshake has found them, and the label of its route.
-    pub(crate) fn find_backend(
+    fn route(
         &self,
-        name: Option<&HostName<'_>>,
-        alpn: Option<&[u8]>,
-    ) -> Option<(&Arc<str>, &Arc<Backend>)> {
-        let route = self.routes.iter().find(|route| route.matches(name, alpn));
-        let default = self.default_backend.as_ref().map(|backend| (&self.default_label, backend));
-        route.map(|route| (&route.label, &route.backend)).or(default)
+        settings: &RouteSettings,
+        config: &ProxyConfig,
+        policy: Arc<TlsPolicy>,
+    ) -> Result<ProxyRoute, ProxyServiceError> {
+        Ok(ProxyRoute {
+            label: settings.label().into(),
+            names: settings.names.clone(),
+            alpn: settings.alpn.clone(),
+            // The settings were checked, so each name is that of a listener.
+            listeners: settings.listeners.iter().filter_map(|name| config.listener_number(name)).collect(),
+            backend: self.backends.find(config.backend_of_route(settings)?)?,
+            policy,
+        })
     }
 
     /// Returns the labels of the routes.
     pub(crate) fn route_labels(&self) -> impl Iterator<Item = &str> {
-        self.routes.iter().map(|route| &route.label).chain([&self.default_label]).map(|label| &**label)
+        let routes = self.server.iter().flat_map(|server| server.routes.labels());
+        routes.chain([&*self.default_label])
     }
 
     /// Returns the labels of the certificates.
     pub(crate) fn certificate_labels(&self) -> impl Iterator<Item = &str> {
-        self.table.iter().flat_map(|table| table.entries()).map(|entry| &*entry.label)
+        self.certificates().map(|entry| &*entry.label)
     }
 
-    /// Returns true if the connections of this address begin with a PROXY header.
-    pub(crate) fn expects_header(&self, address: Option<std::net::IpAddr>) -> bool {
-        address.is_some_and(|address| self.header_networks.iter().any(|network| network.contains(address)))
+    /// Returns the certificates in the order of their files, those of routes behind the others.
+    pub(crate) fn certificates(&self) -> impl Iterator<Item = &Arc<CertificateEntry>> {
+        let tables = self.server.iter().flat_map(|server| server.tables.values());
+        tables.flat_map(|table| table.entries())
+    }
+
+    /// Returns the rules for certificates of clients.
+    pub(crate) fn clients(&self) -> impl Iterator<Item = &Arc<ClientNameVerifier>> {
+        let policies = self.server.iter().flat_map(|server| server.routes.policies());
+        policies.filter_map(|policy| policy.clients.as_ref())
+    }
+
+    /// Returns true if the connections of this address to a listener begin with a PROXY header.
+    pub(crate) fn expects_header(&self, listener: usize, address: Option<IpAddr>) -> bool {
+        let networks =
+            self.listeners.get(listener).map_or(&[][..], |listener| listener.proxy_protocol_from.as_slice());
+        address.is_some_and(|address| networks.iter().any(|network| network.contains(address)))
     }
 
     pub(crate) fn maxima(&self) -> ConnectionMaxima {
         let limits = &self.limits;
         ConnectionMaxima { all: limits.max_connections, by_address: limits.max_connections_per_address }
-    }
-}
-
-impl BackendRoute {
-    fn matches(&self, name: Option<&HostName<'_>>, alpn: Option<&[u8]>) -> bool {
-        let has_name = |wanted: &HostNamePattern| name.is_some_and(|name| wanted.fits(name));
-        let has_protocol = |wanted: &String| alpn == Some(wanted.as_bytes());
-        (self.names.is_empty() || self.names.iter().any(has_name))
-            && (self.alpn.is_empty() || self.alpn.iter().any(has_protocol))
     }
 }
 
@@ -269,15 +278,13 @@ impl ProxyShared {
 impl WatchedFiles {
     /// Reads the stamps. A directory that cannot be read counts as empty: the reload reports it.
     pub(crate) fn read(config: &ProxyConfig) -> Self {
-        let certificates = match config.mode {
-            ProxyMode::Server => list_certificates(&source(config)).unwrap_or_default(),
-            ProxyMode::Client => Vec::new(),
-        };
-        let clients = config
-            .clients
-            .iter()
-            .flat_map(|clients| std::iter::once(&clients.authorities).chain(&clients.crl_files));
-        let paths = config.tickets.keys.iter().chain(clients);
+        let default = config.certificates.path.iter().filter(|_| config.mode == ProxyMode::Server);
+        let sources: BTreeSet<_> =
+            default.chain(config.route.iter().flat_map(|route| &route.certificates)).collect();
+        let list = |path: &PathBuf| list_certificates(&CertificateSource { path: path.clone() });
+        let certificates = sources.into_iter().flat_map(|path| list(path).unwrap_or_default()).collect();
+        let clients = config.clients.iter().chain(config.route.iter().flat_map(|route| &route.clients));
+        let paths = config.tickets.keys.iter().chain(clients.flat_map(ClientSettings::files));
         let backends = config.backends().flat_map(|backend| &backend.tls).flat_map(|tls| {
             [Some(&tls.authorities), tls.certificate.as_ref(), tls.private_key.as_ref()].into_iter().flatten()
         });
@@ -285,9 +292,13 @@ impl WatchedFiles {
     }
 }
 
-fn source(config: &ProxyConfig) -> CertificateSource {
-    let path = config.certificates.path.as_deref().unwrap_or(Path::new(""));
-    CertificateSource { path: path.to_owned() }
+/// Returns a warning for each route that never matches, because an earlier one matches all of its connections.
+fn route_warnings(routes: &[RouteSettings]) -> Vec<ProxyWarning> {
+    let warning = |(index, route): (usize, &RouteSettings)| {
+        let earlier = routes[..index].iter().position(|earlier| earlier.covers(route))?;
+        Some(ProxyWarning::Route { number: index + 1, earlier: earlier + 1 })
+    };
+    routes.iter().enumerate().filter_map(warning).collect()
 }
 
 impl fmt::Debug for ProxyShared {

@@ -13,6 +13,17 @@ pub enum ProxyWarning {
     /// Clients are refused because of a revocation list, or a list is not asked.
     #[error(transparent)]
     Crl(#[from] CrlWarning),
+    /// A route never matches.
+    #[error(
+        "[[route]] {number} never matches: route {earlier} stands before it and matches all of its names, protocols \
+         and listeners"
+    )]
+    Route {
+        /// The number of the route, from 1.
+        number: usize,
+        /// The number of the earlier one.
+        earlier: usize,
+    },
 }
 
 impl From<CertificateWarning> for ProxyWarning {

@@ -16,7 +16,7 @@ use tracing::{error, warn};
 use crate::admission::CountedConnection;
 use crate::connection::{OpenHandshake, serve_connection};
 use crate::counters::{RefusalReason, count};
-use crate::listen::{ProxyListener, UnservedListener};
+use crate::listen::{NumberedSocket, ProxyListener};
 use crate::state::ProxyShared;
 use crate::stream::SocketStream;
 use crate::tracked::TrackedConnection;
@@ -53,13 +53,13 @@ pub(crate) struct ProxyWorker {
     number: usize,
     workers: Arc<Vec<WorkerAddress>>,
     queue: mpsc::UnboundedReceiver<AcceptedSocket>,
-    listeners: Vec<UnservedListener>,
+    sockets: Vec<NumberedSocket>,
     shared: Arc<ProxyShared>,
 }
 
 impl ProxyWorker {
-    /// Makes a worker for each list of listeners.
-    pub(crate) fn new_all(threads: Vec<Vec<UnservedListener>>, shared: &Arc<ProxyShared>) -> Vec<Self> {
+    /// Makes a worker for each list of sockets.
+    pub(crate) fn new_all(threads: Vec<Vec<NumberedSocket>>, shared: &Arc<ProxyShared>) -> Vec<Self> {
         let (addresses, queues): (Vec<_>, Vec<_>) = threads
             .iter()
             .map(|_| {
@@ -69,9 +69,9 @@ impl ProxyWorker {
             .unzip();
         let workers = Arc::new(addresses);
         let parts = threads.into_iter().zip(queues).enumerate();
-        let worker = |(number, (listeners, queue))| {
+        let worker = |(number, (sockets, queue))| {
             let (workers, shared) = (Arc::clone(&workers), Arc::clone(shared));
-            Self { number, workers, queue, listeners, shared }
+            Self { number, workers, queue, sockets, shared }
         };
         parts.map(worker).collect()
     }
@@ -88,13 +88,14 @@ impl ProxyWorker {
 
     async fn serve(mut self, mut drain: DrainWatch) -> io::Result<()> {
         let mut acceptors = JoinSet::new();
-        for listener in std::mem::take(&mut self.listeners) {
+        for NumberedSocket { listener, socket } in std::mem::take(&mut self.sockets) {
             let acceptor = WorkerAcceptor {
                 number: self.number,
+                listener,
                 workers: Arc::clone(&self.workers),
                 shared: Arc::clone(&self.shared),
             };
-            acceptors.spawn_local(acceptor.run(Rc::new(listener.serve()?), drain.clone()));
+            acceptors.spawn_local(acceptor.run(Rc::new(socket.serve()?), drain.clone()));
         }
         let mut connections = JoinSet::new();
         loop {
@@ -158,6 +159,8 @@ impl Drop for ConnectionLoad {
 /// Accepts the connections of one listener, and hands each to a worker.
 struct WorkerAcceptor {
     number: usize,
+    /// The number of the listener.
+    listener: usize,
     workers: Arc<Vec<WorkerAddress>>,
     shared: Arc<ProxyShared>,
 }
@@ -188,7 +191,8 @@ impl WorkerAcceptor {
             Ok(counted) => {
                 let (slot, evicted) = handshakes.begin(client.map(|client| client.ip()));
                 report_crowd(handshakes, "max_handshakes and max_waiting_handshakes");
-                self.hand_over(socket, counted, OpenHandshake { slot, addresses, evicted }, tracked);
+                let handshake = OpenHandshake { slot, listener: self.listener, addresses, evicted };
+                self.hand_over(socket, counted, handshake, tracked);
             }
             Err(limit) => tracked.record.refuse(limit.into(), &limit),
         }

@@ -124,12 +124,6 @@ impl CertificateTable {
         &self.entries
     }
 
-    /// Returns the earliest end of a certificate, in seconds since 1970.
-    #[must_use]
-    pub(crate) fn earliest_end(&self) -> Option<i64> {
-        self.entries.iter().map(|entry| entry.validity.not_after).min()
-    }
-
     /// Returns the certificates that clients reject at a time in seconds since 1970.
     pub fn warnings(&self, now_s: i64) -> impl Iterator<Item = CertificateWarning> {
         self.entries.iter().filter_map(move |entry| entry.warning(now_s))

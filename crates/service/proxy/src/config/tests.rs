@@ -11,7 +11,7 @@ fn parse(text: &str) -> Result<ProxyConfig, SettingsError> {
 #[test]
 fn a_backend_and_certificates_are_enough() {
     let config = parse(SMALL).unwrap();
-    assert_eq!(config.listen.sockets, [ListenAddress::AnyAddress(443)]);
+    assert_eq!(config.listeners()[0].sockets, [ListenAddress::AnyAddress(443)]);
     assert_eq!(config.limits, ProxyLimits::default());
     assert!(config.certificates.path.unwrap().is_absolute());
 }
@@ -47,7 +47,7 @@ fn faulty_settings_name_their_field() {
         ("backend.address = \"127.0.0.1\"\n", "is not an address: expected HOST:PORT"),
         ("mode = \"client\"\nbackend.address = \"127.0.0.1:80\"\n", "[backend.tls]: expected TLS"),
         ("listen.sockets = []\n", "[listen] sockets: expected at least one"),
-        ("listen.sockets = [\":1\", \":1\"]\n", "none twice"),
+        ("listen.sockets = [\":1\", \":1\"]\n", "each address once"),
         ("listen.sockets = [\"443\"]\n", "expected ADDRESS:PORT, :PORT, unix:PATH or systemd"),
         ("listen.unix_mode = \"9\"\n", "octal digits"),
         ("limits.max_idle_seconds = 0\n", "[limits] max_idle_seconds: expected 1 or more"),

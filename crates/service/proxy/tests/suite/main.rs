@@ -9,10 +9,11 @@
 //! | `faults` | reloads, killed backends and resets at random |
 //! | `post_quantum` | hybrid groups and ML-DSA certificates, with clients that have them and clients that do not |
 //! | `kernel_hand_over` | connections whose records the kernel makes |
+//! | `routes` | settings by name and listener |
 //! | `revocation` | revoked certificates of clients |
 //! | `monitoring` | the metrics that the board and the alerts name |
 //! | `proxied` | helpers: a proxy, its certificates, a backend and clients |
-//! | `peers` | helpers: HAProxy, stunnel and hitch, and curl |
+//! | `peers` | helpers: HAProxy, hitch, stunnel and curl |
 //! | `haproxy` | HAProxy beside the proxy, before the same backends |
 //! | `switched` | helpers: backends that are switched off and on |
 //! | `hello` | helpers: ClientHello messages by hand |
@@ -32,6 +33,7 @@ mod peers;
 mod post_quantum;
 mod proxied;
 mod revocation;
+mod routes;
 mod service;
 mod switched;
 mod test_engine;

@@ -15,21 +15,12 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpStream, UnixListener, UnixStream};
 
 use crate::proxied::{
-    self, RunningProxy, TestAuthority, backend, check_echo, day_s, echo_backend, write_private,
+    self, RunningProxy, TestAuthority, backend, check_echo, day_s, echo_backend, with_versions, write_private,
 };
 
 /// Returns the DNS names in the certificate that the proxy showed.
 fn shown_name(stream: &tokio_rustls::client::TlsStream<TcpStream>) -> Vec<u8> {
     stream.get_ref().1.peer_certificates().unwrap()[0].to_vec()
-}
-
-fn with_versions(
-    authority: &TestAuthority,
-    versions: &[&'static rustls::SupportedProtocolVersion],
-) -> ClientConfig {
-    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-    let builder = ClientConfig::builder_with_provider(provider).with_protocol_versions(versions).unwrap();
-    builder.with_root_certificates(authority.roots()).with_no_client_auth()
 }
 
 #[tokio::test(flavor = "multi_thread")]

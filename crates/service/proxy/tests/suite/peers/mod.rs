@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -45,7 +46,7 @@ impl Peer {
         fs::write(&file, settings.replace("{address}", &address.to_string()).replace("{port}", &port))
             .unwrap();
         let mut command = Command::new(program);
-        command.args(arguments).arg(&file).stdin(Stdio::null());
+        command.args(arguments).arg(&file).stdin(Stdio::null()).process_group(0);
         command.stdout(Stdio::null()).stderr(fs::File::create(directory.path().join("log")).unwrap());
         let mut peer = Self { name, address, child: command.spawn().unwrap(), _settings: directory };
         peer.wait();
@@ -68,7 +69,9 @@ impl Peer {
 
 impl Drop for Peer {
     fn drop(&mut self) {
-        let _ = self.child.kill();
+        // The group, because hitch serves by processes of its own.
+        let group = format!("-{}", self.child.id());
+        let _ = Command::new("kill").args(["-KILL", "--", &group]).status();
         let _ = self.child.wait();
     }
 }

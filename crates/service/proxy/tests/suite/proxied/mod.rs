@@ -82,6 +82,13 @@ impl TestAuthority {
         self.write(file, &(chain + &key.serialize_pem()));
     }
 
+    /// Adds a certificate to another directory.
+    pub(crate) fn add_in(&self, directory: &str, file: &str, names: &[&str]) {
+        let (chain, key) = self.issue(names, "test");
+        fs::create_dir_all(self.path(directory)).unwrap();
+        write_private(&self.path(directory).join(format!("{file}.pem")), chain + &key.serialize_pem());
+    }
+
     /// Adds a certificate for a key of any kind.
     pub(crate) fn add_for(&self, key: KeyPair, file: &str, names: &[&str]) {
         let (chain, key) = self.issue_for(key, names, file);
@@ -253,7 +260,9 @@ pub(crate) fn write_private(path: &Path, text: impl AsRef<[u8]>) {
 
 /// A running proxy.
 pub(crate) struct RunningProxy {
+    /// The first address.
     pub(crate) address: SocketAddr,
+    pub(crate) addresses: Vec<SocketAddr>,
     pub(crate) service: ProxyService,
     metrics: SocketAddr,
     stop: oneshot::Sender<()>,
@@ -292,7 +301,9 @@ impl RunningProxy {
 
     async fn run(service: ProxyService) -> Self {
         let bound = service.bind().await.unwrap();
-        let (address, metrics) = (bound.addresses()[0].parse().unwrap(), bound.metrics().unwrap());
+        let addresses: Vec<SocketAddr> =
+            bound.addresses().iter().filter_map(|text| text.parse().ok()).collect();
+        let (address, metrics) = (addresses[0], bound.metrics().unwrap());
         let (stop, stopped) = oneshot::channel();
         let task = tokio::spawn(async move {
             bound
@@ -302,7 +313,7 @@ impl RunningProxy {
                 .await
                 .unwrap();
         });
-        Self { address, service, metrics, stop, task }
+        Self { address, addresses, service, metrics, stop, task }
     }
 
     /// Stops the proxy, which drains.
@@ -371,6 +382,16 @@ pub(crate) async fn connect_over(
 ) -> io::Result<TlsStream<TcpStream>> {
     let connector = TlsConnector::from(Arc::new(config.clone()));
     connector.connect(ServerName::try_from(name.to_owned()).unwrap(), tcp).await
+}
+
+/// Returns the configuration of a client without a certificate, with some versions of TLS.
+pub(crate) fn with_versions(
+    authority: &TestAuthority,
+    versions: &[&'static SupportedProtocolVersion],
+) -> ClientConfig {
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let builder = ClientConfig::builder_with_provider(provider).with_protocol_versions(versions).unwrap();
+    builder.with_root_certificates(authority.roots()).with_no_client_auth()
 }
 
 pub(crate) async fn check_echo(stream: &mut (impl AsyncReadExt + AsyncWriteExt + Unpin)) {
