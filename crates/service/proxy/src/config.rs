@@ -110,6 +110,8 @@ pub struct CertificateSettings {
     pub unknown_names: UnknownNamePolicy,
     /// The interval in seconds at which files are checked for changes. 0 turns the check off.
     pub reload_seconds: u64,
+    /// True if OCSP responses are fetched for certificates that name a responder and have no response in a file.
+    pub fetch_ocsp: bool,
 }
 
 /// TLS of clients.
@@ -237,7 +239,13 @@ impl Default for ProxySocketSettings {
 
 impl Default for CertificateSettings {
     fn default() -> Self {
-        Self { path: None, default: None, unknown_names: UnknownNamePolicy::default(), reload_seconds: 10 }
+        Self {
+            path: None,
+            default: None,
+            unknown_names: UnknownNamePolicy::default(),
+            reload_seconds: 10,
+            fetch_ocsp: true,
+        }
     }
 }
 

@@ -6,6 +6,7 @@
 //! | [`config`] | `proxy.toml` |
 //! | `service`, `error` | the service: opened, bound, running, reloaded |
 //! | `routes` | the choice of a backend and of the rules of TLS |
+//! | `ocsp` | OCSP responses for the proxy's own certificates |
 //! | `warning` | what works otherwise than an operator may expect |
 //! | `state` | the settings in force and the resources that outlive them |
 //! | [`certificate`] | the table of certificates, keys and OCSP responses |
@@ -37,6 +38,7 @@ pub mod header;
 mod kernel;
 mod listen;
 mod log;
+mod ocsp;
 mod page;
 mod record;
 mod relay;
@@ -58,6 +60,7 @@ pub use self::clients::{
 pub use self::config::ProxyConfig;
 pub use self::counters::RefusalReason;
 pub use self::error::ProxyServiceError;
+pub use self::ocsp::OcspQuestionFault;
 pub use self::service::{BoundProxy, ProxyReload, ProxyService};
 pub use self::tickets::TicketKeyError;
 pub use self::warning::ProxyWarning;

@@ -106,6 +106,7 @@ fn write_certificates(text: &mut MetricsText, shared: &ProxyShared) {
         text.value("oarlock_proxy_certificate_end_seconds", help, end.unwrap_or(0));
     }
     write_crl_ends(text, &state);
+    write_staples(text, shared, &state);
     let counters = &shared.counters;
     let help =
         "Finished handshakes by the file of the certificate that was chosen, resumed sessions included.";
@@ -135,4 +136,20 @@ fn write_crl_ends(text: &mut MetricsText, state: &ProxyState) {
     for (path, end_s) in ends {
         text.sample(name, &[("file", &*path.to_string_lossy())], end_s);
     }
+}
+
+/// Writes the state of the OCSP responses.
+fn write_staples(text: &mut MetricsText, shared: &ProxyShared, state: &ProxyState) {
+    let slots = || state.certificates().filter_map(|entry| entry.fetched.as_ref());
+    let now_s = state.clock.signed_now_s();
+    let fetched = slots().filter(|slot| slot.key_at(now_s).is_some()).count();
+    let missing = slots().count() - fetched;
+    let help = "Certificates that name an OCSP responder and have no response in a file.";
+    let name = "oarlock_proxy_ocsp_responses";
+    text.gauge(name, help);
+    text.sample(name, &[("state", "good")], fetched);
+    text.sample(name, &[("state", "missing")], missing);
+    let results = shared.staples.results();
+    let help = "Questions to OCSP responders, by their result.";
+    text.totals("oarlock_proxy_ocsp_fetches_total", help, "result", results);
 }

@@ -23,6 +23,7 @@ use crate::error::ProxyServiceError;
 use crate::kernel::KernelPaths;
 use crate::listen::BoundSockets;
 use crate::log::LogSink;
+use crate::ocsp::ROUND_PAUSE;
 use crate::page::ProxyPage;
 use crate::state::{ProxyResources, ProxyShared, ProxyState, WatchedFiles};
 use crate::warning::ProxyWarning;
@@ -234,11 +235,34 @@ impl ProxyService {
             match warning {
                 ProxyWarning::Certificate(warning) => warn!(%warning, "peers reject a certificate"),
                 ProxyWarning::Crl(warning) => warn!(%warning, "a revocation list needs attention"),
+                ProxyWarning::Ocsp { .. } => {
+                    warn!(%warning, "a certificate is served without an OCSP response");
+                }
                 ProxyWarning::Route { .. } => warn!(%warning, "a route is of no use"),
             }
         }
         if let Some(more @ 1..) = warnings.len().checked_sub(MAX_WARNINGS) {
             warn!(more, "there are further warnings: `oarlock proxy --check` prints them");
+        }
+    }
+
+    /// Asks about the certificates whose OCSP response is missing or has passed half of its time, and returns once all
+    /// responders have answered or failed.
+    pub async fn fetch_staples(&self) {
+        let state = self.shared.current.get();
+        let slots =
+            state.certificates().filter(|_| state.fetches_ocsp).filter_map(|entry| entry.fetched.clone());
+        let slots: Vec<_> = slots.collect();
+        // A round may take a while, and the settings may be replaced meanwhile.
+        drop(state);
+        self.shared.staples.run_round(slots.into_iter()).await;
+    }
+
+    /// Fetches OCSP responses until the future is dropped.
+    async fn keep_staples(&self) {
+        loop {
+            self.fetch_staples().await;
+            sleep(ROUND_PAUSE).await;
         }
     }
 
@@ -316,6 +340,7 @@ impl BoundProxy {
             _ = all_ended.recv() => {}
             () = stop => {}
             () = service.watch() => {}
+            () = service.keep_staples() => {}
             () = metrics::serve(metrics, page) => {}
         }
         drop(files);

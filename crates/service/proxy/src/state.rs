@@ -25,6 +25,7 @@ use crate::counters::ProxyCounters;
 use crate::error::ProxyServiceError;
 use crate::kernel::KernelPaths;
 use crate::log::ConnectionLog;
+use crate::ocsp::StapleFetcher;
 use crate::routes::{ProxyRoute, ProxyRoutes};
 use crate::tickets::max_session_seconds;
 use crate::tls::{
@@ -41,6 +42,7 @@ pub(crate) struct ProxyResources {
     provider: CryptoProvider,
     handshakes: HandshakeLimits,
     clock: ServiceClock,
+    staples: Arc<StapleFetcher>,
     /// The number of handshakes for which no certificate was valid.
     without_valid_certificate: Arc<AtomicU64>,
 }
@@ -57,6 +59,8 @@ pub(crate) struct ProxyState {
     /// The label and the backend of connections without a route.
     pub(crate) default_label: Arc<str>,
     pub(crate) default_backend: Option<Arc<Backend>>,
+    /// True if OCSP responses are fetched.
+    pub(crate) fetches_ocsp: bool,
     lasting_warnings: Vec<ProxyWarning>,
     ticket_keys: RotatingTickets,
 }
@@ -78,6 +82,7 @@ pub(crate) struct ProxyShared {
     pub(crate) handshakes: Arc<HandshakeAdmission>,
     pub(crate) kernel: KernelPaths,
     pub(crate) log: ConnectionLog,
+    pub(crate) staples: Arc<StapleFetcher>,
     /// The settings in force for new connections. Old ones are dropped with their last connection.
     pub(crate) current: Current<ProxyState>,
 }
@@ -108,6 +113,7 @@ impl ProxyResources {
                 max_under_way: limits.max_handshakes,
                 max_waiting: limits.max_waiting_handshakes,
             },
+            staples: Arc::new(StapleFetcher::new(clock.clone())),
             clock,
             without_valid_certificate: Arc::default(),
         })
@@ -122,8 +128,12 @@ impl ProxyResources {
         let backends = state.backends.iter().filter_map(|backend| backend.certificate_warning(now_s));
         let certificates = served.chain(backends).map(ProxyWarning::from);
         let lists = state.clients().flat_map(|clients| clients.rule.lists.warnings(now_s));
+        let ocsp = state.certificates().filter(|_| state.fetches_ocsp).filter_map(|entry| {
+            let (path, fault) = (entry.files.chain().to_owned(), entry.ocsp_fault.clone()?);
+            Some(ProxyWarning::Ocsp { path, fault })
+        });
         let lasting = state.lasting_warnings.iter().cloned();
-        certificates.chain(lists.map(ProxyWarning::from)).chain(lasting).collect()
+        certificates.chain(lists.map(ProxyWarning::from)).chain(ocsp).chain(lasting).collect()
     }
 }
 
@@ -154,6 +164,7 @@ impl ProxyState {
             default_label: Arc::from("default"),
             default_backend,
             backends,
+            fetches_ocsp: config.certificates.fetch_ocsp,
             lasting_warnings: route_warnings(&config.route),
             ticket_keys: None,
         };
@@ -267,6 +278,7 @@ impl ProxyShared {
             accelerator: resources.keys.accelerator.clone(),
             holders: resources.keys.holders.clone(),
             kernel,
+            staples: Arc::clone(&resources.staples),
             counters: ProxyCounters::new(Arc::clone(&resources.without_valid_certificate)),
             connections: Arc::default(),
             log: ConnectionLog::default(),

@@ -1,7 +1,10 @@
 //! Warnings about valid settings and files that work otherwise than an operator may expect.
 
+use std::path::PathBuf;
+
 use crate::certificate::CertificateWarning;
 use crate::clients::CrlWarning;
+use crate::ocsp::OcspQuestionFault;
 
 /// A property of the settings or of a file that does not keep the proxy from running.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -13,6 +16,14 @@ pub enum ProxyWarning {
     /// Clients are refused because of a revocation list, or a list is not asked.
     #[error(transparent)]
     Crl(#[from] CrlWarning),
+    /// A certificate names a responder that cannot be asked.
+    #[error("{}: {fault}", path.display())]
+    Ocsp {
+        /// The path of the chain.
+        path: PathBuf,
+        /// The reason.
+        fault: OcspQuestionFault,
+    },
     /// A route never matches.
     #[error(
         "[[route]] {number} never matches: route {earlier} stands before it and matches all of its names, protocols \

@@ -17,6 +17,7 @@ use super::directory::CertificateFiles;
 use super::error::CertificateFault;
 use super::keys::CertificateKeySources;
 use super::warning::{CertificateWarning, ChainProperties};
+use crate::ocsp::{OcspQuestion, OcspQuestionFault, StapleSlot};
 
 /// The maximum length of a file. A chain has a few kilobytes.
 const MAX_FILE_BYTES: usize = 1 << 20;
@@ -37,6 +38,10 @@ pub struct CertificateEntry {
     pub(super) properties: ChainProperties,
     /// True if the key lives at the cryptoserver or in a device.
     pub is_held: bool,
+    /// The OCSP response that is fetched, if the certificate names a responder and no file has a response.
+    pub(crate) fetched: Option<Arc<StapleSlot>>,
+    /// The reason why no response can be fetched although the certificate names a responder.
+    pub(crate) ocsp_fault: Option<OcspQuestionFault>,
 }
 
 impl CertificateEntry {
@@ -61,11 +66,25 @@ impl CertificateEntry {
                 return Err(CertificateFault::Certificate { path: files.chain, reason: error.to_string() });
             }
         }
-        if files.has_staple() {
+        let question = if files.has_staple() {
             certified.ocsp = Some(read_staple(&files.staple)?);
-        }
+            Ok(None)
+        } else {
+            OcspQuestion::read(&certified.cert)
+        };
+        let key = Arc::new(certified);
+        let (question, ocsp_fault) = question.map_or_else(|fault| (None, Some(fault)), |found| (found, None));
+        let slot = |question| Arc::new(StapleSlot::new(question, files.chain.clone(), Arc::clone(&key)));
+        let fetched = question.map(slot);
         let label = files.chain.to_string_lossy().into();
-        Ok(Self { files, label, key: Arc::new(certified), names, validity, properties, is_held })
+        Ok(Self { files, label, key, names, validity, properties, is_held, fetched, ocsp_fault })
+    }
+
+    /// Returns the chain and its key with the OCSP response that is good at a time in seconds since 1970, if there is
+    /// one.
+    pub(crate) fn key_at(&self, now_s: i64) -> Arc<CertifiedKey> {
+        let fetched = self.fetched.as_ref().and_then(|slot| slot.key_at(now_s));
+        fetched.unwrap_or_else(|| Arc::clone(&self.key))
     }
 
     /// Returns the faults for which clients reject the certificate at a time in seconds since 1970.

@@ -62,7 +62,7 @@ impl CertificateResolver {
 
 impl ResolvesServerCert for CertificateResolver {
     fn resolve(&self, hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
-        self.choose(&hello).map(|entry| Arc::clone(&entry.key))
+        self.choose(&hello).map(|entry| entry.key_at(self.clock.signed_now_s()))
     }
 }
 
@@ -73,7 +73,7 @@ impl ResolvesServerCert for RecordedResolver {
         let certificate = entry.map(|entry| Arc::clone(&entry.label));
         // A second ClientHello after a retry asks for the same name.
         let _ = self.hello.set(RecordedHello { server_name, certificate });
-        entry.map(|entry| Arc::clone(&entry.key))
+        entry.map(|entry| entry.key_at(self.certificates.clock.signed_now_s()))
     }
 }
 

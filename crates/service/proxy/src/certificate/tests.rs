@@ -297,6 +297,8 @@ fn with_validity(entry: &CertificateEntry, validity: CertificateValidity) -> Arc
         validity,
         properties: ChainProperties::from_chain(&entry.key.cert, true),
         is_held: false,
+        fetched: None,
+        ocsp_fault: None,
     })
 }
 

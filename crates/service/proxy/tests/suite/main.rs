@@ -10,6 +10,7 @@
 //! | `post_quantum` | hybrid groups and ML-DSA certificates, with clients that have them and clients that do not |
 //! | `kernel_hand_over` | connections whose records the kernel makes |
 //! | `routes` | settings by name and listener |
+//! | `ocsp` | responses of OCSP responders |
 //! | `revocation` | revoked certificates of clients |
 //! | `monitoring` | the metrics that the board and the alerts name |
 //! | `proxied` | helpers: a proxy, its certificates, a backend and clients |
@@ -29,6 +30,7 @@ mod hello;
 mod kernel_hand_over;
 mod log_peers;
 mod monitoring;
+mod ocsp;
 mod peers;
 mod post_quantum;
 mod proxied;

@@ -36,6 +36,11 @@ impl Peer {
         Self::start("stunnel", &[], &format!("foreground = yes\npid =\n{settings}"))
     }
 
+    /// Starts hitch.
+    pub(crate) fn hitch(settings: &str) -> Option<Self> {
+        Self::start("hitch", &["--config"], settings)
+    }
+
     /// Returns None, and says so, if the program is not installed.
     fn start(name: &'static str, arguments: &[&str], settings: &str) -> Option<Self> {
         let program = find(name)?;

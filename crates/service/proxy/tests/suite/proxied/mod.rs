@@ -14,7 +14,7 @@ use oarlock_proxy::{ProxyConfig, ProxyService};
 use oarlock_service_kit::ServiceClock;
 use rcgen::{
     BasicConstraints, Certificate, CertificateParams, CertificateRevocationListParams, CertifiedIssuer,
-    DnType, IsCa, KeyIdMethod, KeyPair, NameConstraints, RevokedCertParams, SerialNumber,
+    CustomExtension, DnType, IsCa, KeyIdMethod, KeyPair, NameConstraints, RevokedCertParams, SerialNumber,
 };
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, ServerName};
 use rustls::{ClientConfig, RootCertStore, SupportedProtocolVersion};
@@ -87,6 +87,28 @@ impl TestAuthority {
         let (chain, key) = self.issue(names, "test");
         fs::create_dir_all(self.path(directory)).unwrap();
         write_private(&self.path(directory).join(format!("{file}.pem")), chain + &key.serialize_pem());
+    }
+
+    /// Adds a certificate that names an OCSP responder, with the certificate of the authority. Returns its number in
+    /// hexadecimal digits.
+    pub(crate) fn add_with_responder(&self, file: &str, names: &[&str], url: &str) -> String {
+        let tagged = |tag: u8, bytes: &[u8]| [&[tag, u8::try_from(bytes.len()).unwrap()][..], bytes].concat();
+        let method = tagged(6, &[0x2b, 6, 1, 5, 5, 7, 0x30, 1]);
+        let access = tagged(0x30, &tagged(0x30, &[method, tagged(0x86, url.as_bytes())].concat()));
+        let names = names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
+        let mut params = CertificateParams::new(names).unwrap();
+        params.custom_extensions =
+            vec![CustomExtension::from_oid_content(&[1, 3, 6, 1, 5, 5, 7, 1, 1], access)];
+        let key = KeyPair::generate().unwrap();
+        let certificate = params.signed_by(&key, &self.issuer).unwrap();
+        self.write(file, &(certificate.pem() + &self.issuer.pem() + &key.serialize_pem()));
+        let (_, parsed) = x509_parser::parse_x509_certificate(certificate.der()).unwrap();
+        parsed.raw_serial().iter().map(|byte| format!("{byte:02X}")).collect()
+    }
+
+    /// Writes the certificate and the key of the authority for a responder.
+    pub(crate) fn write_key(&self, file: &str) {
+        write_private(&self.path(file), self.issuer.pem() + &self.issuer.key().serialize_pem());
     }
 
     /// Adds a certificate for a key of any kind.
