@@ -21,8 +21,8 @@ const DEADLINE: Duration = Duration::from_secs(60);
 struct Responder(Child);
 
 impl Responder {
-    /// Starts a responder that knows certificates, V for valid ones and R for revoked ones, and whose responses are good
-    /// for some days.
+    /// Starts a responder that knows certificates, V for valid ones and R for revoked ones. Its responses are good for
+    /// some days.
     fn start(authority: &TestAuthority, address: SocketAddr, known: &[(char, &str)], days: u8) -> Self {
         let line = |(state, serial): &(char, &str)| {
             let revoked = if *state == 'R' { "260101000000Z" } else { "" };
