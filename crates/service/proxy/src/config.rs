@@ -24,7 +24,7 @@ use crate::clients::{ExpiredCrlRule, NamePattern};
 
 use self::backends::check_names;
 pub use backends::{BackendSettings, BackendTlsSettings, BalanceRule, EndpointSettings, RouteBackend};
-pub use checks::{CheckKind, CheckSettings};
+pub use checks::{CheckSettings, HealthCheckKind};
 pub use listeners::{LISTEN_NAME, ListenerSettings};
 pub use log::{LineFormat, LogSettings, LoggedConnections};
 pub use routes::RouteSettings;

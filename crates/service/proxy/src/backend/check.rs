@@ -8,7 +8,7 @@ use tokio::time::timeout;
 use super::error::{CheckError, EndpointError};
 use super::group::Backend;
 use super::members::BackendMember;
-use crate::config::{CheckKind, CheckSettings};
+use crate::config::{CheckSettings, HealthCheckKind};
 use crate::header::ProxyHeader;
 use crate::stream::RelayStream;
 
@@ -26,15 +26,15 @@ impl Backend {
         check: &CheckSettings,
     ) -> Result<(), CheckError> {
         let checking = async {
-            if check.kind == CheckKind::Connect {
+            if check.kind == HealthCheckKind::Connect {
                 member.endpoint.connect_socket().await.map_err(EndpointError::Connect)?;
                 return Ok(());
             }
             // The proxy speaks for itself here: LOCAL or UNKNOWN in the header.
             let stream = self.connect_member(member, &ProxyHeader::default(), None).await?;
             match check.kind {
-                CheckKind::Line => check_line(stream, check).await,
-                CheckKind::Connect | CheckKind::Tls => Ok(()),
+                HealthCheckKind::Line => check_line(stream, check).await,
+                HealthCheckKind::Connect | HealthCheckKind::Tls => Ok(()),
             }
         };
         timeout(check.timeout(), checking).await.unwrap_or(Err(CheckError::Timeout))

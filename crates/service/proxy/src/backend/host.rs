@@ -15,7 +15,7 @@ use tracing::{info, warn};
 
 use super::schedule::Schedule;
 
-/// The maximum number of addresses of a name that are used. The choice is the same each time, whatever their order is.
+/// The maximum number of addresses of a name that are used. The choice does not depend on their order.
 const MAX_ADDRESSES: usize = 64;
 
 /// A lookup in progress.

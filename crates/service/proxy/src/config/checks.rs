@@ -13,7 +13,7 @@ const MAX_TEXT_LEN: usize = 1_024;
 #[serde(deny_unknown_fields, default)]
 pub struct CheckSettings {
     /// The kind of check.
-    pub kind: CheckKind,
+    pub kind: HealthCheckKind,
     /// The text that a check of a line sends first. Default: nothing.
     pub send: Option<String>,
     /// The text with which the first line of the answer begins.
@@ -31,7 +31,7 @@ pub struct CheckSettings {
 /// The kind of a health check.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum CheckKind {
+pub enum HealthCheckKind {
     /// A connection is opened.
     #[default]
     Connect,
@@ -44,7 +44,7 @@ pub enum CheckKind {
 impl Default for CheckSettings {
     fn default() -> Self {
         Self {
-            kind: CheckKind::default(),
+            kind: HealthCheckKind::default(),
             send: None,
             expect: None,
             interval_seconds: 5,
@@ -73,7 +73,7 @@ impl CheckSettings {
         expect("[backend.check] timeout_seconds", expected, (1..=interval).contains(&timeout), timeout)?;
         expect("[backend.check] rise", "1 to 100", (1..=100).contains(&self.rise), self.rise)?;
         expect("[backend.check] fall", "1 to 100", (1..=100).contains(&self.fall), self.fall)?;
-        let is_possible = has_tls || self.kind != CheckKind::Tls;
+        let is_possible = has_tls || self.kind != HealthCheckKind::Tls;
         expect(
             "[backend.check] kind",
             "\"tls\" only beside [backend.tls]",
@@ -88,11 +88,11 @@ impl CheckSettings {
         for (field, text) in texts {
             let len = text.as_ref().map_or(0, String::len);
             expect(field, "at most 1024 bytes", len <= MAX_TEXT_LEN, len)?;
-            let is_read = text.is_none() || self.kind == CheckKind::Line;
+            let is_read = text.is_none() || self.kind == HealthCheckKind::Line;
             expect(field, "nothing, unless kind is \"line\"", is_read, format_args!("{text:?}"))?;
         }
         let has_text = self.expect.as_ref().is_some_and(|text| !text.is_empty());
-        let is_good = has_text || self.kind != CheckKind::Line;
+        let is_good = has_text || self.kind != HealthCheckKind::Line;
         expect(
             "[backend.check] expect",
             "the beginning of a line, because kind is \"line\"",

@@ -192,7 +192,7 @@ async fn a_backend_that_accepts_and_never_answers_costs_a_part_of_the_time() {
     let inner = RunningProxy::start(&authority, echo_backend().await, "").await;
     let (silent, silent_address) = backend().await;
     let holding = tokio::spawn(hold_all(silent));
-    // The silent one first, whatever turn it is.
+    // The backup comes second in each turn.
     let settings = format!(
         "limits.max_connect_seconds = 2\n[backend]\n\
          addresses = [\"{silent_address}\", {{ address = \"{}\", backup = true }}]\n\
