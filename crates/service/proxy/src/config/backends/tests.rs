@@ -90,6 +90,29 @@ fn faulty_backends_name_their_field() {
 }
 
 #[test]
+fn faulty_checks_and_times_name_their_field() {
+    for (text, expected) in [
+        ("check.kind = \"tls\"", "[backend.check] kind: expected \"tls\" only beside [backend.tls]"),
+        ("check.kind = \"http\"", "unknown variant `http`"),
+        ("check.kind = \"line\"", "[backend.check] expect: expected the beginning of a line"),
+        ("check.expect = \"220\"", "[backend.check] expect: expected nothing, unless kind is \"line\""),
+        ("check.send = \"PING\"", "[backend.check] send: expected nothing, unless kind is \"line\""),
+        ("check.interval_seconds = 0", "[backend.check] interval_seconds: expected 1 to 3600, found 0"),
+        (
+            "check.timeout_seconds = 6",
+            "[backend.check] timeout_seconds: expected 1 to interval_seconds, found 6",
+        ),
+        ("check.rise = 0", "[backend.check] rise: expected 1 to 100, found 0"),
+        ("check.fall = 101", "[backend.check] fall: expected 1 to 100, found 101"),
+        ("check.port = 80", "unknown field `port`"),
+        ("resolve_seconds = 0", "[backend] resolve_seconds: expected 1 to 86400, found 0"),
+    ] {
+        let error = parse(&format!("[backend]\naddress = \"a:1\"\n{text}\n")).unwrap_err().to_string();
+        assert!(error.contains(expected), "{text}: {error}");
+    }
+}
+
+#[test]
 fn a_backup_may_serve_while_the_only_other_address_drains() {
     let text = "[backend]\naddresses = [{ address = \"a:1\", drain = true }, { address = \"b:1\", backup = true }]\n";
     parse(text).unwrap();
