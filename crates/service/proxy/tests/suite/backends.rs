@@ -300,3 +300,44 @@ async fn endpoints_that_refuse_in_turns_lose_no_connection() {
         .sum();
     assert!(refused > 0, "no endpoint has refused anything:\n{page}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_check_of_tls_finds_a_certificate_that_is_not_trusted() {
+    let (authority, stranger) = (TestAuthority::new(), TestAuthority::new());
+    let good = RunningProxy::start(&authority, echo_backend().await, "").await;
+    let bad = RunningProxy::start(&stranger, echo_backend().await, "").await;
+    let settings = format!(
+        "[backend]\naddresses = [\"{}\", \"{}\"]\n[backend.check]\nkind = \"tls\"\ninterval_seconds = 5\n\
+         timeout_seconds = 5\n[backend.tls]\nauthorities = \"ca.pem\"\nserver_name = \"localhost\"\n",
+        bad.address, good.address
+    );
+    let proxy = RunningProxy::start_with(&authority, &settings).await;
+    let label = bad.address.to_string();
+    proxy.wait_for(&metric("up", &label, bad.address, ""), 0).await;
+    proxy.wait_for(&metric("up", &label, good.address, ""), 1).await;
+    for _ in 0..6 {
+        proxy.echo(&authority.client(), "localhost").await;
+    }
+    assert_eq!(proxy.metric(&metric("connects_total", &label, bad.address, ",result=\"tls\"")).await, 0);
+    assert!(proxy.metric(&metric("checks_total", &label, bad.address, ",result=\"failed\"")).await >= 1);
+    assert_eq!(proxy.metric(&metric("checks_total", &label, good.address, ",result=\"failed\"")).await, 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_check_of_a_line_begins_with_a_header_if_the_backend_gets_one() {
+    let authority = TestAuthority::new();
+    let (listener, address) = backend().await;
+    let settings = format!(
+        "[backend]\naddress = \"{address}\"\nproxy_protocol = \"v1\"\n[backend.check]\nkind = \"line\"\n\
+         send = \"PING\\r\\n\"\nexpect = \"+PONG\"\n"
+    );
+    let proxy = RunningProxy::start_with(&authority, &settings).await;
+    let (mut stream, _) = listener.accept().await.unwrap();
+    let expected = b"PROXY UNKNOWN\r\nPING\r\n";
+    let mut got = vec![0; expected.len()];
+    stream.read_exact(&mut got).await.unwrap();
+    assert_eq!(got, expected);
+    stream.write_all(b"+PONG\r\n").await.unwrap();
+    assert_eq!(stream.read(&mut [0; 1]).await.unwrap(), 0, "the check ends its connection");
+    proxy.wait_for(&metric("checks_total", &address.to_string(), address, ",result=\"passed\""), 1).await;
+}

@@ -138,7 +138,7 @@ async fn start_both(
     let settings = format!(
         "[[route]]\nbackend = \"pool\"\n[[backend]]\nname = \"pool\"\nbalance = \"{ours}\"\n\
          addresses = [{}, {{ address = {}, backup = true }}]\n\
-         check = {{ kind = \"connect\", interval_seconds = 1, timeout_seconds = 1, rise = 1, fall = 1 }}\n",
+         check = {{ kind = \"connect\", interval_seconds = 2, timeout_seconds = 2, rise = 1, fall = 1 }}\n",
         addresses[..3].join(", "),
         addresses[3]
     );
