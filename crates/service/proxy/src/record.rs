@@ -28,7 +28,7 @@ pub(crate) struct ConnectionRecord {
     pub(crate) client: Option<SocketAddr>,
     /// The address of the load balancer, if its PROXY header named the client.
     pub(crate) balancer: Option<SocketAddr>,
-    /// The client's first message, once it has come.
+    /// The client's first message, once it has arrived.
     pub(crate) hello: Arc<OnceLock<RecordedHello>>,
     pub(crate) tls: Option<RecordedTls>,
     /// The protocol that was negotiated.
