@@ -168,8 +168,8 @@ impl BackendSettings {
         let is_number = (1..=MAX_ADDRESSES).contains(&endpoints.len());
         expect("[backend] addresses", "1 to 256 addresses", is_number, self.found(endpoints.len()))?;
         let mut seen = BTreeSet::new();
-        let twice = endpoints.iter().map(|endpoint| endpoint.address.to_string());
-        let twice = twice.filter(|address| !seen.insert(address.clone())).next();
+        let mut addresses = endpoints.iter().map(|endpoint| endpoint.address.to_string());
+        let twice = addresses.find(|address| !seen.insert(address.clone()));
         let shown = twice.as_deref().unwrap_or_default();
         expect("[backend] addresses", "no address twice", twice.is_none(), self.found(shown))?;
         let is_used = endpoints.iter().any(|endpoint| !endpoint.drain);
