@@ -70,6 +70,12 @@ printf 'pkcs11:token=mail;object=key%%201;id=%%01%%ff;type=private?module-path=/
 mkdir -p corpus/keys_bind
 cp "$data"/bind/*.private corpus/keys_bind/
 
+# The first byte says whether the file is a private key or a DNSKEY.
+mkdir -p corpus/dnssec_key_times
+{ printf '\000'; cat "$data/bind/rsasha256.private"; } > corpus/dnssec_key_times/private
+printf '\001; This is a key-signing key, keyid 24538, for example.com.\n; Publish: 20261130204425 (Mon Nov 30 20:44:25 2026)\n; SyncDelete: 21060207062815\nexample.com. IN DNSKEY 257 3 13 AAAA\n' \
+    > corpus/dnssec_key_times/public
+
 # The first byte names a shape; then groups of four choose how, a key, an input and halves of a signature.
 mkdir -p corpus/lanes_public_key
 for shape in $(seq 0 23); do

@@ -15,6 +15,7 @@
 //! | [`algorithm`](DnssecAlgorithm) | algorithms of keys and signatures, and the facade's schemes for them |
 //! | [`dnskey`](Dnskey), [`ed448`](Ed448Key) | public keys and their tags; Ed448, which the facade does not have |
 //! | [`ds`](Ds) | digests of keys |
+//! | [`key_times`](KeyTimes) | the times of keys, and key files with them |
 //! | [`sign`] | zones completed and signed, many sets at a time |
 //! | [`zone`] | zone files, read and written |
 //! | `text` | the text of zone files: words, names and the errors of entries |
@@ -77,6 +78,7 @@ mod ds;
 mod ed448;
 #[cfg(test)]
 mod examples;
+mod key_times;
 mod messages;
 mod name;
 mod nsec3;
@@ -101,6 +103,9 @@ pub use self::dnskey::{
 };
 pub use self::ds::{DELETE_CDS, DigestType, Ds, DsError, UnknownDigestError, ds_rdata};
 pub use self::ed448::Ed448Key;
+pub use self::key_times::{
+    KeyEvent, KeyPhase, KeyTimes, KeyTimesContradiction, KeyTimesError, KeyTimesFault, TimedFile,
+};
 pub use self::name::{DomainName, DomainNameBuf, LetterCase, MAX_NAME, NameError, NameLabels};
 pub use self::nsec3::{Nsec3, Nsec3Parameters, OPT_OUT};
 pub use self::nsec3_hash::{NSEC3_HASH_LEN, NSEC3_SHA1, Nsec3Hash, hash_names};

@@ -39,6 +39,11 @@ pub use self::time::parse_time;
 pub use self::wire::canonical;
 pub use crate::data_error::DataError;
 
+/// Appends a point in time, in seconds since 1970, as human readers know it: `Mon Nov 30 20:44:25 2026`, in UTC.
+pub(crate) fn write_date(seconds: u32, out: &mut Vec<u8>) {
+    time::print_date(seconds, out);
+}
+
 /// Appends a point in time, in seconds since 1970, in the form of signatures: `YYYYMMDDHHmmSS` in UTC. RFC 4034 3.2.
 pub fn write_time(seconds: u32, out: &mut Vec<u8>) {
     time::print(seconds, out);

@@ -45,6 +45,19 @@ pub(super) fn print(seconds: u32, out: &mut Vec<u8>) {
     out.extend_from_slice(&text);
 }
 
+/// Appends a time as `ctime` of C writes it: `Mon Nov 30 20:44:25 2026`.
+pub(super) fn print_date(seconds: u32, out: &mut Vec<u8>) {
+    const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
+    const MONTHS: [&str; 12] =
+        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    let (days, rest) = (seconds / 86_400, seconds % 86_400);
+    let (year, month, day) = date(days);
+    let (weekday, month) = (DAYS[(days % 7) as usize], MONTHS[(month - 1) as usize]);
+    let (hour, minute, second) = (rest / 3600, rest / 60 % 60, rest % 60);
+    let text = format!("{weekday} {month} {day:2} {hour:02}:{minute:02}:{second:02} {year}");
+    out.extend_from_slice(text.as_bytes());
+}
+
 /// Returns the days from 1970 to a date of the Gregorian calendar. Years begin in March, so that the leap day is the
 /// last of its year.
 fn days(year: u32, month: u32, day: u32) -> Option<u32> {
@@ -107,6 +120,20 @@ mod tests {
             "20040100000000",
         ] {
             assert_eq!(parse(bad.as_bytes().try_into().unwrap()), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn dates_have_names() {
+        let cases = [
+            (0, "Thu Jan  1 00:00:00 1970"),
+            (951_868_799, "Tue Feb 29 23:59:59 2000"),
+            (1_796_071_465, "Mon Nov 30 20:44:25 2026"),
+        ];
+        for (seconds, text) in cases {
+            let mut out = Vec::new();
+            print_date(seconds, &mut out);
+            assert_eq!(String::from_utf8(out).unwrap(), text);
         }
     }
 
