@@ -138,6 +138,15 @@ impl DnssecAlgorithm {
         self.sign_scheme(NonceRule::Hedged).is_some()
     }
 
+    /// Returns the reason why this crate verifies signatures of the algorithm but makes none, and the next step.
+    #[must_use]
+    pub fn signing_reason(self) -> Option<&'static str> {
+        (self == Self::ED448).then_some(
+            "neither the lanes nor AWS-LC have Ed448, and the code that verifies it here one at a time is not made for \
+             private keys; roll the zone to ED25519 (15), or sign it with dnssec-signzone",
+        )
+    }
+
     /// Returns true for RSA with any digest.
     #[must_use]
     pub fn is_rsa(self) -> bool {

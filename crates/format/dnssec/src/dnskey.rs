@@ -182,6 +182,13 @@ impl<'a> Dnskey<'a> {
         (sum.wrapping_add(sum >> 16)) as u16
     }
 
+    /// Returns the length of an RSA key's modulus in bits.
+    #[must_use]
+    pub fn rsa_bits(&self) -> Option<u64> {
+        let (_, modulus) = rsa_numbers(self.public).ok().filter(|_| self.algorithm.is_rsa())?;
+        Some(bit_len(modulus))
+    }
+
     /// Validates the key. RSA numbers may have leading zeros: RFC 3110 forbids them, but other verifiers accept them.
     ///
     /// # Errors

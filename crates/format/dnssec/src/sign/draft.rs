@@ -47,7 +47,7 @@ impl ZoneDraft {
         // Checks come before copies, so that a bad zone costs little.
         let mut changes = ZoneChanges::default();
         check::zone(&sets, &source.ownerships, &mut changes)?;
-        let algorithms: Vec<u8> = ring.keys().iter().map(|key| key.algorithm().number()).collect();
+        let algorithms: Vec<u8> = ring.in_use().map(|key| key.algorithm().number()).collect();
         load_rules::check(&sets, &source.ownerships, &algorithms, options.load_rules, &mut changes)?;
         source.check_keys(&ring, &options, &mut changes)?;
         let serial =
@@ -136,7 +136,7 @@ impl<'z> SourceZone<'z> {
         options: &SignOptions,
         changes: &mut ZoneChanges,
     ) -> Result<(), ZoneSignError> {
-        for key in ring.keys() {
+        for key in ring.in_use() {
             let (algorithm, dnskey) = (key.algorithm(), Dnskey::parse(key.dnskey())?);
             if matches!(options.denial, DenialMethod::Nsec3(_)) && algorithm == DnssecAlgorithm::RSASHA1 {
                 return Err(ZoneSignError::NoNsec3(algorithm));
@@ -147,15 +147,20 @@ impl<'z> SourceZone<'z> {
             // A published copy with other flags has another tag, so signatures would point to a key that is not there.
             let same =
                 |other: &Dnskey<'_>| other.algorithm == dnskey.algorithm && other.public == dnskey.public;
-            let mut published =
-                self.published().filter_map(|data| Dnskey::parse(data).ok()).filter(same).peekable();
+            let mut published = self
+                .published()
+                .filter(|data| !ring.replaces(data))
+                .filter_map(|data| Dnskey::parse(data).ok())
+                .filter(same)
+                .peekable();
             if let Some(Dnskey { flags, .. }) = published.peek().copied()
                 && !published.any(|other| other.flags == dnskey.flags)
             {
                 return Err(ZoneSignError::Flags { tag: key.tag(), published: flags, given: dnskey.flags });
             }
         }
-        let others = self.published().filter_map(|data| Dnskey::parse(data).ok());
+        let others = self.published().filter(|data| !ring.replaces(data));
+        let others = others.filter_map(|data| Dnskey::parse(data).ok());
         for _ in others.filter(|key| key.is_zone_key() && !ring.has_algorithm(key.algorithm)) {
             changes.add_at_apex(ZoneChange::UnusedAlgorithm, self.apex(), RecordType::DNSKEY);
         }
@@ -221,6 +226,11 @@ impl DraftBuilder<'_> {
         }
         for row in set.records {
             let record = zone.get(*row as usize);
+            if (ownership, set.rtype) == (NameOwnership::Apex, RecordType::DNSKEY)
+                && self.ring.replaces(record.data)
+            {
+                continue;
+            }
             records.add(owner, set.rtype, ttl, record.line, |out| {
                 match (ownership, set.rtype) {
                     (NameOwnership::Apex, RecordType::SOA) => self.source.soa.write(self.serial, out),
@@ -249,7 +259,7 @@ impl DraftBuilder<'_> {
         let keys = sets.of_type(ownerships.apex(), RecordType::DNSKEY);
         let keys_ttl =
             keys.and_then(|set| set.records.iter().map(|row| sets.records().get(*row as usize).ttl).min());
-        for key in self.ring.keys() {
+        for key in self.ring.keys().iter().filter(|key| key.phase().is_published()) {
             if !self.source.published().any(|data| data == key.dnskey()) {
                 add(RecordType::DNSKEY, keys_ttl.unwrap_or(*soa_ttl), key.dnskey())?;
             }

@@ -7,6 +7,7 @@ use oarlock::JobError;
 use super::load_rules::LoadRule;
 use crate::algorithm::DnssecAlgorithm;
 use crate::dnskey::DnskeyError;
+use crate::key_times::KeyPhase;
 use crate::name::{DomainName, DomainNameBuf};
 use crate::records::{ZoneRecords, ZoneRecordsError};
 use crate::rtype::RecordType;
@@ -80,6 +81,17 @@ pub enum ZoneSignError {
     /// There is no key.
     #[error("no key to sign with")]
     NoKey,
+    /// The zone has keys of an algorithm, but none that signs now. Every set needs a signature of each algorithm. RFC
+    /// 4035 2.2.
+    #[error("no active key of {algorithm} signs {part}: {}", phases(keys))]
+    NoActiveKey {
+        /// The part of the zone without signatures.
+        part: SignedPart,
+        /// The algorithm of the missing signatures.
+        algorithm: DnssecAlgorithm,
+        /// The tags of all keys of the algorithm, and their phases.
+        keys: Vec<(u16, KeyPhase)>,
+    },
     /// The key is public.
     #[error("the key is public: signing needs a private key")]
     PublicKey,
@@ -95,7 +107,7 @@ pub enum ZoneSignError {
     #[error("{0}")]
     Key(#[from] DnskeyError),
     /// This crate does not sign with the algorithm.
-    #[error("signing with {0} is not supported")]
+    #[error("{}", cannot_sign(.0))]
     CannotSign(DnssecAlgorithm),
     /// The zone publishes the key with other flags.
     #[error("key {tag} is published with flags {published}, but given with {given}")]
@@ -164,6 +176,38 @@ impl ZoneSignError {
     pub fn is_machines(&self) -> bool {
         matches!(self, Self::Unsigned { .. } | Self::Job(_))
     }
+}
+
+/// A part of a zone that keys of one role sign.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SignedPart {
+    /// The zone's keys: DNSKEY, CDS and CDNSKEY.
+    Keys,
+    /// All other sets.
+    Rest,
+}
+
+impl fmt::Display for SignedPart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Keys => "the zone's keys",
+            Self::Rest => "the zone's records",
+        })
+    }
+}
+
+/// Says that signing with an algorithm is not supported, and the next step.
+fn cannot_sign(algorithm: &DnssecAlgorithm) -> String {
+    match algorithm.signing_reason() {
+        Some(reason) => format!("signing with {algorithm} is not supported: {reason}"),
+        None => format!("signing with {algorithm} is not supported"),
+    }
+}
+
+/// Lists keys: `key 7 is inactive, key 9 is published`.
+fn phases(keys: &[(u16, KeyPhase)]) -> String {
+    let text = |(tag, phase): &(u16, KeyPhase)| format!("key {tag} is {phase}");
+    keys.iter().map(text).collect::<Vec<_>>().join(", ")
 }
 
 /// A difference between the signed zone and the given one.

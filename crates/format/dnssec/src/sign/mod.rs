@@ -31,7 +31,7 @@ mod soa;
 mod write;
 
 pub use self::draft::ZoneDraft;
-pub use self::error::{RecordLocation, ZoneChange, ZoneChanges, ZoneSignError};
+pub use self::error::{RecordLocation, SignedPart, ZoneChange, ZoneChanges, ZoneSignError};
 pub use self::keys::{KeyRole, SignerKey};
 pub use self::load_rules::{LoadRule, TargetFault, TargetUse};
 pub use self::options::{

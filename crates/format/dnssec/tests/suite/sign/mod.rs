@@ -3,6 +3,7 @@
 mod bad;
 mod chains;
 mod load_rules;
+mod phases;
 mod rules;
 mod signatures;
 mod zones;
