@@ -5,6 +5,7 @@
 //! | `create_draft` | begins a file whose temporary name a signal removes |
 //! | [`write_private`] | writes a secret into a file that only its owner can read |
 //! | [`write_file`], [`checked_path`] | writes a complete file, over an old one only with permission |
+//! | [`replace_file`] | replaces a file, and keeps its permissions and its owner |
 //! | [`OutputFile`] | writes a file piece by piece; `-` is standard output |
 
 mod draft;
@@ -19,7 +20,7 @@ use crate::atomic_file::folder_of;
 pub(crate) use self::draft::create_draft;
 pub use self::draft::write_private;
 pub use self::file::OutputFile;
-pub use self::whole::{Overwrite, checked_path, private_permissions, write_file};
+pub use self::whole::{Overwrite, checked_path, private_permissions, replace_file, write_file};
 
 /// An error of an output file.
 #[derive(Debug, thiserror::Error)]

@@ -2,7 +2,7 @@
 
 use std::fs::{self, Permissions};
 use std::io::{self, Write};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 
 use super::{OutputError, create_draft};
@@ -54,6 +54,27 @@ pub fn write_file(
     sync_folder(&path).map_err(fail)
 }
 
+/// Replaces an existing file as [`write_file`] does. The new file has the permissions and the owner of the old one.
+///
+/// # Errors
+/// The file does not exist or is a device or a directory, or it cannot be written or named.
+pub fn replace_file(path: &Path, text: &[u8]) -> Result<(), OutputError> {
+    let path = checked_path(path, Overwrite::AnyFile)?;
+    let fail = |error| OutputError::Write { path: path.clone(), error };
+    let old = fs::metadata(&path).map_err(fail)?;
+    let mut draft = create_draft(folder_of(&path), 0o600).map_err(fail)?;
+    draft.write_all(text).map_err(fail)?;
+    let new = draft.file().metadata().map_err(fail)?;
+    if (new.uid(), new.gid()) != (old.uid(), old.gid()) {
+        // Before the permissions, because a change of the owner may remove some of them.
+        fchown(draft.file(), Some(old.uid()), Some(old.gid())).map_err(fail)?;
+    }
+    draft.file().set_permissions(old.permissions()).map_err(fail)?;
+    draft.sync().map_err(fail)?;
+    draft.replace(&path).map_err(fail)?;
+    sync_folder(&path).map_err(fail)
+}
+
 /// Checks a path, and returns the path that is written. The target of a link is replaced, not the link; devices and
 /// directories are rejected.
 ///
@@ -92,6 +113,22 @@ mod tests {
         write_file(&path, b"two", private_permissions(), Overwrite::AnyFile).unwrap();
         assert_eq!((fs::read(&path).unwrap(), names(folder.path())), (b"two".to_vec(), 1));
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+
+    #[test]
+    fn a_replaced_file_keeps_its_permissions_and_its_owner() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("key.private");
+        assert!(replace_file(&path, b"two").is_err() && !path.exists());
+        fs::write(&path, b"one").unwrap();
+        fs::set_permissions(&path, Permissions::from_mode(0o640)).unwrap();
+        // Only root may give a file away.
+        let is_given = std::os::unix::fs::chown(&path, Some(12345), Some(12346)).is_ok();
+        let old = fs::metadata(&path).unwrap();
+        replace_file(&path, b"two").unwrap();
+        let new = fs::metadata(&path).unwrap();
+        assert_eq!((new.mode(), new.uid(), new.gid()), (old.mode(), old.uid(), old.gid()), "{is_given}");
+        assert_eq!((fs::read(&path).unwrap(), names(folder.path())), (b"two".to_vec(), 1));
     }
 
     #[test]

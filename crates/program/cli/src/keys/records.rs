@@ -7,7 +7,7 @@ use std::path::Path;
 use oarlock::Key;
 use oarlock::keys::KeyError;
 use oarlock_files::atomic_file::folder_of;
-use oarlock_files::output::{OutputError, Overwrite, private_permissions, write_file};
+use oarlock_files::output::{OutputError, Overwrite, private_permissions, replace_file, write_file};
 use oarlock_key_files::sealed::{self, AgeIdentities, AgeRecipient, SealArmor, SealForm};
 use oarlock_keytable::KeyType;
 use oarlock_records::{KeyFileText, NewKeyLine, NewKeyRights, Rotation, VersionRange};
@@ -92,7 +92,7 @@ pub(super) fn add(
             write_file(path, &access.apply(path, line.text(), form)?, permissions, Overwrite::Nothing)?;
         }
         about => {
-            let about = about.map_err(|error| KeysError::Read { path: path.to_owned(), error })?;
+            about.map_err(|error| KeysError::Read { path: path.to_owned(), error })?;
             // Read under the lock: a text that was read before it could lack the change of another process.
             let (old, form) = read(path, access.identities.as_ref())?;
             access.check_form(path, form)?;
@@ -101,7 +101,7 @@ pub(super) fn add(
             }
             let text = access.apply(path, &old.with_line(&line), form)?;
             // With the permissions of the old file: a server may read it as a member of a group.
-            write_file(path, &text, about.permissions(), Overwrite::AnyFile)?;
+            replace_file(path, &text)?;
         }
     }
     Ok(line.key_len_bytes())
@@ -116,7 +116,6 @@ pub(super) fn rotate(
     generate: impl Fn(usize) -> Result<Key, KeyError>,
 ) -> Result<VersionRange, KeysError> {
     let _lock = lock(path)?;
-    let about = fs::metadata(path).map_err(|error| KeysError::Read { path: path.to_owned(), error })?;
     let (old, form) = read(path, access.identities.as_ref())?;
     access.check_form(path, form)?;
     let (text, range) = old.rotate(name, rotation, generate).map_err(|error| KeysError::Rotation {
@@ -126,7 +125,7 @@ pub(super) fn rotate(
     })?;
     // A text that no server could read must not replace one that all can.
     KeyFileText::parse(&text).map_err(|error| KeysError::Records { path: path.to_owned(), error })?;
-    write_file(path, &access.apply(path, &text, form)?, about.permissions(), Overwrite::AnyFile)?;
+    replace_file(path, &access.apply(path, &text, form)?)?;
     Ok(range)
 }
 
