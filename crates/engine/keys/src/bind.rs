@@ -97,18 +97,17 @@ pub fn import(text: &[u8]) -> Result<BindKey, KeyError> {
     Ok(BindKey { key: fingerprint::local(parts)?, algorithm })
 }
 
-/// Writes a local private key as a file for `algorithm`. `since` is a time in UTC of fourteen digits
-/// (`20261123161421`). The file states it as the time at which the key is created, published and active.
+/// Writes a local private key as a file for `algorithm`. Its times may follow, as lines at its end.
 ///
 /// # Errors
 /// [`KeyError::NotExportable`] if the key has no local private half or belongs to another algorithm,
 /// [`KeyError::UnsupportedAlgorithm`].
-pub fn export(key: &Key, algorithm: u8, since: Option<&str>) -> Result<Zeroizing<String>, KeyError> {
+pub fn export(key: &Key, algorithm: u8) -> Result<Zeroizing<String>, KeyError> {
     let refused = |reason| KeyError::NotExportable { what: "private key", reason };
     if let KeyHome::Held { .. } = key.home() {
         return Err(refused("it lives with its holder"));
     }
-    // The capacity suffices for the whole file. A buffer that grew would leave parts of the key in freed memory.
+    // The capacity suffices for the whole file and its times. A buffer that grew would leave parts of the key in freed memory.
     let mut text = Zeroizing::new(String::with_capacity(MAX_BIND_LEN));
     text.push_str(&format!("{FORMAT}: v1.3\nAlgorithm: {algorithm} ({})\n", mnemonic(algorithm)));
     match (kind(algorithm)?, key.parts().ok_or(refused("it is not here"))?) {
@@ -120,11 +119,6 @@ pub fn export(key: &Key, algorithm: u8, since: Option<&str>) -> Result<Zeroizing
             write(PRIVATE_KEY, parts.seed.expose(), &mut text);
         }
         _ => return Err(refused("it is not a private key of this algorithm")),
-    }
-    for time in ["Created", "Publish", "Activate"] {
-        if let Some(since) = since {
-            text.push_str(&format!("{time}: {since}\n"));
-        }
     }
     Ok(text)
 }

@@ -6,12 +6,14 @@ use std::path::PathBuf;
 use oarlock::keys::KeyError;
 use oarlock::{BuildError, JobError};
 use oarlock_dnssec::sign::ZoneSignError;
-use oarlock_dnssec::{DnskeyError, DsError};
+use oarlock_dnssec::{DnskeyError, DomainNameBuf, DsError};
 use oarlock_files::output::OutputError;
 use oarlock_measure::capacity::CapacityError;
 use oarlock_terminal::{CommandError, FailureKind};
 
 use super::key_files::SigningKeyError;
+use super::sign::KeyObstacle;
+use super::times::date;
 use crate::keys::KeysError;
 use crate::laboratory::LaboratoryError;
 
@@ -30,6 +32,19 @@ pub(crate) enum DnssecError {
     KeyFile { path: PathBuf, error: Box<SigningKeyError> },
     #[error(transparent)]
     Dnskey(#[from] DnskeyError),
+    #[error(
+        "{} has no private key of {zone}: expected files as {pattern}, which `oarlock dnssec keygen` makes",
+        directory.display()
+    )]
+    NoZoneKey { directory: PathBuf, zone: DomainNameBuf, pattern: String },
+    #[error("{}: {obstacle}", path.display())]
+    KeyTime { path: PathBuf, obstacle: KeyObstacle },
+    #[error(
+        "the clock shows {}, which is before 2024, so no time of a key can be trusted: set the clock, or give the time of \
+         signing with `sign --now YYYYMMDDHHMMSS`",
+        date(*now)
+    )]
+    Clock { now: u32 },
     #[error("{}: {error}", path.display())]
     Ds { path: PathBuf, error: DsError },
     #[error("{}: {error}", path.display())]

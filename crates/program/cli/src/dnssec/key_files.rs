@@ -1,15 +1,17 @@
 //! Keys that sign zones: in files of BIND or PEM, at a cryptoserver, or in devices.
 
 use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use oarlock::keys::{KeyError, Passphrase, bind, import};
 use oarlock::{AcceleratorBuilder, Key};
 use oarlock::{Curve, KeyKind, MlDsaSet, SlhDsaSet};
+use oarlock_dnssec::sign::ZoneSignError;
 use oarlock_dnssec::{
-    Dnskey, DnskeyError, DnssecAlgorithm, DomainName, DomainNameBuf, RecordType, SECURE_ENTRY_POINT,
-    ZONE_KEY, ZoneRecord, dnskey_rdata,
+    Dnskey, DnskeyError, DnssecAlgorithm, DomainName, DomainNameBuf, KeyTimes, KeyTimesError, RecordType,
+    SECURE_ENTRY_POINT, TimedFile, ZONE_KEY, ZoneRecord, dnskey_rdata,
 };
 use oarlock_key_files::check_private;
 use oarlock_service_kit::HeldKeyFault;
@@ -55,6 +57,8 @@ pub(crate) struct ZoneSigningKey {
     /// The DNSKEY's data.
     pub(crate) dnskey: Vec<u8>,
     pub(crate) key_tag: u16,
+    /// The times of BIND's private key, or in the comments of the DNSKEY beside another one.
+    pub(crate) times: KeyTimes,
     /// The file that was read, or the URI.
     pub(crate) path: PathBuf,
 }
@@ -78,6 +82,28 @@ pub(crate) enum SigningKeyError {
     NoDnskey { path: PathBuf, zone: DomainNameBuf },
     #[error("{} is the public half of another key", path.display())]
     OtherKey { path: PathBuf },
+    #[error("cannot read {}: {error}", path.display())]
+    Beside { path: PathBuf, error: io::Error },
+    #[error("the private key has a second file, {}: remove one of the two", path.display())]
+    Twice { path: PathBuf },
+    #[error("expected a DNSKEY record, found none")]
+    NoRecord,
+    #[error(
+        "the file has a format before v1.3, which has no times: expected `Private-key-format: v1.3` in its first line"
+    )]
+    OldFormat,
+    #[error("{0}")]
+    CannotSign(ZoneSignError),
+    #[error(
+        "its DNSKEY, which states its flags, is missing: expected a file of the same name that ends in .key"
+    )]
+    NoPublicHalf,
+    #[error(
+        "the name of the file does not fit its DNSKEY, which has algorithm {found} and tag {found_tag:05}"
+    )]
+    Named { found: u8, found_tag: u16 },
+    #[error("{}: {error}", path.display())]
+    Times { path: PathBuf, error: KeyTimesError },
     #[error("expected a DNSKEY with the zone flag (256), found flags {0}")]
     NoZoneKey(u16),
     #[error(transparent)]
@@ -139,14 +165,10 @@ impl KeyFiles {
         wanted: WantedKey,
     ) -> Result<ZoneSigningKey, super::DnssecError> {
         let private = private_path(path);
-        let unread = |error| super::DnssecError::Read { path: private.clone(), error };
         let input = self.inputs.get(&private)?;
         let key =
             self.signing_key(&private, input, zone, wanted).map_err(|error| key_fault(&private, error))?;
-        // The name of a key elsewhere is not secret.
-        if input.name.is_none() {
-            File::open(&private).and_then(|file| check_private(&private, &file)).map_err(unread)?;
-        }
+        check_mode(&private, input)?;
         Ok(key)
     }
 
@@ -162,17 +184,16 @@ impl KeyFiles {
         zone: DomainName<'_>,
         wanted: WantedKey,
     ) -> Result<ZoneSigningKey, SigningKeyError> {
+        let public = public_path(path);
+        let beside = read_beside(&public, input)?;
+        check_algorithm(beside.as_deref().unwrap_or_default(), zone)?;
         let (key, stated) = self.key(input)?;
         if key.kind().is_public() {
             return Err(SigningKeyError::Public);
         }
-        let public = public_path(path);
-        let beside = match fs::read(&public) {
-            Ok(text) => Some(dnskey_of(&public, &text, &key, zone)?),
-            // Without a readable file beside it, only the options and the key itself count.
-            Err(_) => None,
-        };
-        let known = beside.as_deref().map(Dnskey::parse).transpose()?;
+        let dnskey = beside.as_deref().map(|text| dnskey_of(&public, text, &key, zone)).transpose()?;
+        let times = times_of(path, input, &public, beside.as_deref())?;
+        let known = dnskey.as_deref().map(Dnskey::parse).transpose()?;
         let algorithm = agreed(wanted.algorithm, stated, known.map(|known| known.algorithm))?;
         let algorithm = algorithm.map_or_else(|| usual_algorithm(&key), Ok)?;
         let flags = match (wanted.flags, known.map(|known| known.flags)) {
@@ -181,7 +202,7 @@ impl KeyFiles {
             }
             (wanted, known) => wanted.or(known).unwrap_or(KEY_SIGNING),
         };
-        ZoneSigningKey::new(key, algorithm, flags, path)
+        Ok(ZoneSigningKey { times, ..ZoneSigningKey::new(key, algorithm, flags, path)? })
     }
 
     /// Parses the key, and the algorithm if the file states it.
@@ -212,7 +233,8 @@ impl ZoneSigningKey {
         }
         let dnskey = dnskey_rdata(flags, algorithm, &key)?;
         let key_tag = Dnskey::parse(&dnskey)?.key_tag();
-        Ok(Self { key, algorithm, flags, dnskey, key_tag, path: path.to_owned() })
+        let times = KeyTimes::default();
+        Ok(Self { key, algorithm, flags, dnskey, key_tag, times, path: path.to_owned() })
     }
 
     /// True if it signs the zone's keys.
@@ -221,8 +243,40 @@ impl ZoneSigningKey {
     }
 }
 
-fn key_fault(path: &Path, error: SigningKeyError) -> super::DnssecError {
+/// Reads the DNSKEY of a private key and its times, but not the private key itself.
+pub(crate) fn read_timed(
+    private: &Path,
+    public: &Path,
+    zone: DomainName<'_>,
+) -> Result<(Vec<u8>, KeyTimes), super::DnssecError> {
+    let input = KeyInput::read(private)?;
+    check_mode(private, &input)?;
+    let read = || {
+        let text =
+            fs::read(public).map_err(|error| SigningKeyError::Beside { path: public.to_owned(), error })?;
+        let times = times_of(private, &input, public, Some(&text))?;
+        Ok((zone_dnskey(public, &text, zone)?, times))
+    };
+    read().map_err(|error| key_fault(private, error))
+}
+
+/// Checks that other users cannot read a private key. The name of a key elsewhere is not secret.
+pub(super) fn check_mode(path: &Path, input: &KeyInput) -> Result<(), super::DnssecError> {
+    let unread = |error| super::DnssecError::Read { path: path.to_owned(), error };
+    match input.name {
+        Some(_) => Ok(()),
+        None => File::open(path).and_then(|file| check_private(path, &file)).map_err(unread),
+    }
+}
+
+pub(super) fn key_fault(path: &Path, error: SigningKeyError) -> super::DnssecError {
     super::DnssecError::KeyFile { path: path.to_owned(), error: Box::new(error) }
+}
+
+/// Returns the files of the private key, if there is one, and of the DNSKEY of the key that `path` means.
+pub(super) fn paths(path: &Path) -> (Option<PathBuf>, PathBuf) {
+    let (private, public) = (private_path(path), with_ending(&stem(path), ".key"));
+    (Some(private).filter(|private| *private != public && private.is_file()), public)
 }
 
 /// Returns the file of the private key that `path` means.
@@ -261,19 +315,62 @@ fn with_ending(stem: &Path, ending: &str) -> PathBuf {
     path.into()
 }
 
-/// Returns the data of the zone's DNSKEY in a file. It must belong to the key.
-fn dnskey_of(path: &Path, text: &[u8], key: &Key, zone: DomainName<'_>) -> Result<Vec<u8>, SigningKeyError> {
+/// Returns the data of the zone's DNSKEY in a file.
+fn zone_dnskey(path: &Path, text: &[u8], zone: DomainName<'_>) -> Result<Vec<u8>, SigningKeyError> {
     let none = || SigningKeyError::NoDnskey { path: path.to_owned(), zone: zone.to_buf() };
     let zone = zone.to_lower();
     let records = key_text::records(text);
     let is_own = |record: &ZoneRecord<'_>| record.rtype == RecordType::DNSKEY && record.owner == zone.name();
-    let record = records.iter().find(is_own).ok_or_else(none)?;
-    let dnskey = Dnskey::parse(record.data)?;
+    Ok(records.iter().find(is_own).ok_or_else(none)?.data.to_vec())
+}
+
+/// Returns the data of the zone's DNSKEY in a file. It must belong to the key.
+fn dnskey_of(path: &Path, text: &[u8], key: &Key, zone: DomainName<'_>) -> Result<Vec<u8>, SigningKeyError> {
+    let data = zone_dnskey(path, text, zone)?;
+    let dnskey = Dnskey::parse(&data)?;
     // The same key with the same flags has the same bytes, so a comparison is enough.
     match dnskey_rdata(dnskey.flags, dnskey.algorithm, key) {
-        Ok(rdata) if rdata == record.data => Ok(rdata),
+        Ok(rdata) if rdata == data => Ok(rdata),
         _ => Err(SigningKeyError::OtherKey { path: path.to_owned() }),
     }
+}
+
+/// Rejects a key of an algorithm that only verifies here, before its private half fails to parse.
+fn check_algorithm(public: &[u8], zone: DomainName<'_>) -> Result<(), SigningKeyError> {
+    let Ok(data) = zone_dnskey(Path::new(""), public, zone) else { return Ok(()) };
+    match Dnskey::parse(&data)?.algorithm {
+        algorithm if algorithm.signing_reason().is_some() => {
+            Err(SigningKeyError::CannotSign(ZoneSignError::CannotSign(algorithm)))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Reads the file of the DNSKEY beside a private key. Without one, only the options and the key itself count.
+fn read_beside(path: &Path, input: &KeyInput) -> Result<Option<Vec<u8>>, SigningKeyError> {
+    match fs::read(path) {
+        Ok(text) => Ok(Some(text)),
+        // A URI is not the name of a file, so there is nothing beside it.
+        Err(_) if input.bytes.is_empty() => Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        // Its flags, algorithm and times would count, so they are not guessed.
+        Err(error) => Err(SigningKeyError::Beside { path: path.to_owned(), error }),
+    }
+}
+
+/// Returns the times of BIND's private key, or those beside a key of another format, which has none.
+fn times_of(
+    private: &Path,
+    input: &KeyInput,
+    public: &Path,
+    beside: Option<&[u8]>,
+) -> Result<KeyTimes, SigningKeyError> {
+    let (path, text, form) = match (bind::is_bind(&input.bytes), beside) {
+        (true, _) => (private, &**input.bytes, TimedFile::Private),
+        (false, Some(text)) => (public, text, TimedFile::Public),
+        (false, None) => return Ok(KeyTimes::default()),
+    };
+    KeyTimes::read_file(text, form).map_err(|error| SigningKeyError::Times { path: path.to_owned(), error })
 }
 
 /// Compares the wanted properties, those of the private key's file and those of the DNSKEY beside it. All that are

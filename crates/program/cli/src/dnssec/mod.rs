@@ -8,16 +8,24 @@
 //! | `zone_file` | zone files, read block by block |
 //! | `keygen`, `ds` | keys of zones, and their digests |
 //! | `key_files` | keys that sign zones, from files |
+//! | `key_directory` | the files of a zone's keys in a directory |
 //! | `key_text` | keys and their digests as lines of zone files |
+//! | `settime` | times of a key, printed and changed |
+//! | `timed_key`, `new_times`, `times` | the files of a key with times; times as arguments; the clock, and output |
 //! | `error` | the errors |
 
 mod ds;
 mod error;
+mod key_directory;
 mod key_files;
 mod key_text;
 mod keygen;
+mod new_times;
 mod report;
+mod settime;
 mod sign;
+mod timed_key;
+mod times;
 mod verify;
 mod zone_file;
 
@@ -57,7 +65,9 @@ enum DnssecCommand {
     /// Measure how fast each engine and other programs verify, sign and read zones (laboratory)
     Bench(LaboratoryCommand),
     /// Make a key of a zone, as BIND's dnssec-keygen does
-    Keygen(keygen::ZoneKeygenArgs),
+    Keygen(Box<keygen::ZoneKeygenArgs>),
+    /// Print or change the times of a key of a zone, as BIND's dnssec-settime does
+    Settime(settime::SetTimeArgs),
     /// Print the DS records of the keys of a zone, as BIND's dnssec-dsfromkey does
     Ds(ds::ZoneDsArgs),
     /// Write a synthetic zone of delegations, like a top-level domain, for measurements (laboratory)
@@ -108,6 +118,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &DnssecArgs) -> Result<(), Dnsse
         DnssecCommand::Sign(args) => sign::run(global, args),
         DnssecCommand::Bench(_) => Err(laboratory::hand_over("bench").into()),
         DnssecCommand::Keygen(args) => keygen::run(global, args),
+        DnssecCommand::Settime(args) => settime::run(global, args),
         DnssecCommand::Ds(args) => ds::run(global, args),
         DnssecCommand::Zonegen(_) => Err(laboratory::hand_over("zonegen").into()),
     }

@@ -84,7 +84,8 @@ impl KeyInputs {
 }
 
 impl KeyInput {
-    fn read(path: &Path) -> Result<Self, KeysError> {
+    /// Reads a file, or takes a URI as it is; `-` is stdin.
+    pub(crate) fn read(path: &Path) -> Result<Self, KeysError> {
         if let Some(name) = HeldKeyName::from_path(path).map_err(KeysError::Uri)? {
             return Ok(Self { name: Some(name), ..Self::default() });
         }

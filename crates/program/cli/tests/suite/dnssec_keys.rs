@@ -117,7 +117,8 @@ fn keygen_names_files_as_bind_does_and_rejects_wrong_usage() {
     assert_eq!((made["private_file"].as_str(), made["flags"].as_u64()), (private.to_str(), Some(257)));
     assert_eq!(fs::metadata(&private).unwrap().permissions().mode() & 0o777, 0o600);
     let public = fs::read_to_string(made["public_file"].as_str().unwrap()).unwrap();
-    assert_eq!(public.lines().nth(1).unwrap(), made["dnskey"].as_str().unwrap());
+    assert_eq!(public.lines().next_back().unwrap(), made["dnskey"].as_str().unwrap());
+    assert!(public.contains("\n; Activate: 20"), "{public}");
     assert!(made["dnskey"].as_str().unwrap().starts_with("example.com. IN DNSKEY 257 3 13 "));
     let zsk = keygen(&folder, &["example.com", "--zsk", "--algorithm", "8", "--bits", "1024"]);
     assert_eq!((zsk["flags"].as_u64(), zsk["algorithm"].as_u64()), (Some(256), Some(8)));

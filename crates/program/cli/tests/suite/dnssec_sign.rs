@@ -196,7 +196,8 @@ fn deterministic_signing_repeats_its_output() {
     for algorithm in ["8", "13", "15"] {
         let key = folder.key(algorithm, &["--csk"]);
         let options = ["--key", &key, "--jitter", "3d", "--now", "20240101000000", "--zonemd", "sha384"];
-        let options = [&options[..], &["--deterministic"]].concat();
+        // The key is active from now on.
+        let options = [&options[..], &["--deterministic", "--ignore-key-times"]].concat();
         folder.signed("zone", "one", &options);
         folder.signed("zone", "two", &[&options[..], &["--threads", "3"]].concat());
         folder.signed("zone", "three", &[&options[..], &["--engines", "scalar"]].concat());
@@ -204,7 +205,7 @@ fn deterministic_signing_repeats_its_output() {
         assert_eq!(folder.text("one"), folder.text("three"));
     }
     let key = folder.key("13", &["--csk"]);
-    let options = ["--key", &key, "--now", "20240101000000"];
+    let options = ["--key", &key, "--now", "20240101000000", "--ignore-key-times"];
     folder.signed("zone", "one", &options);
     folder.signed("zone", "two", &options);
     assert_ne!(folder.text("one"), folder.text("two"));

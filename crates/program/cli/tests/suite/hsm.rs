@@ -589,7 +589,28 @@ fn each_module_serves_its_keys_to_a_server_and_to_a_zone() {
         let arguments = ["dnssec", "sign", "--origin", "example.test.", "--csk", &uri, zone, "--out", out];
         text(&tokens.run(&arguments));
         assert!(fs::read_to_string(&signed).unwrap().contains("RRSIG"));
+        signs_by_its_times(&tokens, &uri, zone);
     }
+}
+
+/// Signs with the key of a device in a directory of keys, which has its times beside the DNSKEY.
+fn signs_by_its_times(tokens: &Tokens, uri: &str, zone: &str) {
+    let listed = text(&tokens.run(&["--json", "dnssec", "ds", "--zone", "example.test.", "--dnskey", uri]));
+    let listed: serde_json::Value = serde_json::from_str(&listed).unwrap();
+    let (tag, record) = (listed[0]["key_tag"].as_u64().unwrap(), listed[0]["record"].as_str().unwrap());
+    let keys = tokens.path("zone-keys");
+    fs::create_dir_all(&keys).unwrap();
+    let stem = keys.join(format!("Kexample.test.+013+{tag:05}"));
+    let file = |ending: &str| PathBuf::from(format!("{}.{ending}", stem.display()));
+    fs::write(file("private"), format!("{uri}\n")).unwrap();
+    fs::write(file("key"), format!("; Activate: 20200101000000\n{record}\n")).unwrap();
+    let keys = keys.to_str().unwrap();
+    let sign = ["dnssec", "sign", "--origin", "example.test.", "--keys", keys, zone];
+    assert!(text(&tokens.run(&sign)).contains(&format!(" {tag} example.test. ")));
+    let set = ["dnssec", "settime", stem.to_str().unwrap(), "--inactive", "20200201000000"];
+    assert!(text(&tokens.run(&set)).contains(".key: key"));
+    let refused = tokens.run(&sign);
+    assert!(code(&refused) == 2 && stderr(&refused).contains("no active key of"), "{}", stderr(&refused));
 }
 
 #[test]

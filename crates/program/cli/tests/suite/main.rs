@@ -10,7 +10,8 @@
 //! | `hsm` | keys in HSMs at the cryptoserver |
 //! | `keys`, `token` | keys and token files |
 //! | `dkim`, `dkim_import`, `dkim_publish` | mail, settings of OpenDKIM, and records in zones |
-//! | `dnssec_keys`, `dnssec_sign`, `dnssec_verify`, `dnssec_capacity` | zones, and the capacity of a resolver |
+//! | `dnssec_keys`, `dnssec_key_times`, `dnssec_sign`, `dnssec_verify` | zones and their keys |
+//! | `dnssec_capacity` | the capacity of a resolver |
 //! | `text_files` | every reader of text, with the line ends of other systems |
 //! | `records`, `records_arrow`, `records_server`, `bouncy_castle` | columns of files, also at a server and beside other programs |
 //! | `sockets_command`, `hand_over` | the kernel's TLS records, and commands that the laboratory runs |
@@ -30,6 +31,7 @@ mod dkim;
 mod dkim_import;
 mod dkim_publish;
 mod dnssec_capacity;
+mod dnssec_key_times;
 mod dnssec_keys;
 mod dnssec_sign;
 mod dnssec_verify;

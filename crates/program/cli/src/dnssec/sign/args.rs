@@ -12,6 +12,7 @@ use oarlock_dnssec::sign::{
 };
 
 use super::super::key_files::KeyFileArgs;
+use super::super::times::KeyClock;
 use super::super::zone_file::TextArgs;
 use super::super::{DnssecError, ExperimentalArgs};
 use crate::key_path::key_path;
@@ -21,6 +22,7 @@ use crate::time::{TimePoint, TimeSpan, now};
 #[command(
     after_help = "Times are YYYYMMDDHHMMSS in UTC, seconds since 1970, or offsets from now such as +30d and -1h. Durations are numbers with s, m, h, d or w.\n\n\
                   Examples: oarlock dnssec sign example.zone --key Kexample.+013+12345 --out example.signed\n\
+                  \x20         oarlock dnssec sign example.zone --keys /etc/bind/keys --previous example.signed --out example.signed\n\
                   \x20         oarlock dnssec sign tld.zone --ksk ksk.pem --zsk zsk.ref --nsec3 --opt-out --previous tld.signed --out tld.signed\n\
                   \x20         oarlock dnssec sign example.zone --csk 'pkcs11:token=zones;object=csk?module-path=/usr/lib/p11.so&pin-source=/etc/pin'\n\n\
                   Exit codes: 0 done, 2 wrong usage or input, 3 the machine, the cryptoserver or a device failed."
@@ -66,7 +68,7 @@ pub(in super::super) struct ZoneSignArgs {
 #[derive(Debug, Args)]
 pub(super) struct ZoneKeyArgs {
     /// Key whose flags decide what it signs; the only key of an algorithm signs everything; repeatable
-    #[arg(long = "key", value_name = "FILE", required_unless_present_any = ["ksks", "zsks", "csks"], value_parser = key_path())]
+    #[arg(long = "key", value_name = "FILE", required_unless_present_any = ["ksks", "zsks", "csks", "directory"], value_parser = key_path())]
     pub(super) keys: Vec<PathBuf>,
     /// Key that signs the zone's keys; repeatable
     #[arg(long = "ksk", value_name = "FILE", value_parser = key_path())]
@@ -77,6 +79,13 @@ pub(super) struct ZoneKeyArgs {
     /// Key that signs everything; repeatable
     #[arg(long = "csk", value_name = "FILE", value_parser = key_path())]
     pub(super) csks: Vec<PathBuf>,
+    /// Directory of keys named as BIND names them. The times in their files decide which are in the zone and which sign
+    #[arg(long = "keys", value_name = "DIRECTORY")]
+    pub(super) directory: Option<PathBuf>,
+    /// Sign with keys that are named by --key, --ksk, --zsk or --csk also before and after the time in which they are
+    /// active
+    #[arg(long)]
+    pub(super) ignore_key_times: bool,
     /// Algorithm of all keys, if their files do not state it [default: RSASHA256 for RSA; other keys determine it]
     #[arg(long, value_name = "ALGORITHM")]
     pub(super) algorithm: Option<DnssecAlgorithm>,
@@ -167,6 +176,11 @@ impl ZoneSignArgs {
             )),
             false => Ok(()),
         }
+    }
+
+    /// Returns the time at which the times of keys are read.
+    pub(super) fn key_clock(&self) -> KeyClock {
+        KeyClock::new(self.lifetime.now)
     }
 
     pub(super) fn options(&self) -> SignOptions {

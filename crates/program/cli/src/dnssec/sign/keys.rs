@@ -1,22 +1,88 @@
-//! The signing keys and their roles.
+//! The signing keys, their roles and their times.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 
-use oarlock_dnssec::DomainName;
-use oarlock_dnssec::sign::{KeyRole, SignerKey};
+use oarlock_dnssec::sign::{KeyRole, SignerKey, ZoneSignError};
+use oarlock_dnssec::{Dnskey, DomainName, KeyEvent, KeyPhase, KeyTimes, REVOKE};
 
 use super::super::DnssecError;
-use super::super::key_files::{KEY_SIGNING, KeyFiles, WantedKey, ZONE_SIGNING};
+use super::super::key_directory::{self, DirectoryKey};
+use super::super::key_files::{KEY_SIGNING, KeyFiles, WantedKey, ZONE_SIGNING, ZoneSigningKey};
+use super::super::times::{KeyClock, date};
 use super::args::ZoneKeyArgs;
 
-/// Loads all keys that the arguments name.
+/// The reason why a key that was named does not sign now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct KeyObstacle {
+    event: KeyEvent,
+    /// The time of the event; None if the key has times, but not this one.
+    time: Option<u32>,
+    now: u32,
+}
+
+/// The keys of a zone that a directory holds.
+pub(super) struct DirectoryKeys {
+    keys: Vec<(DirectoryKey, KeyPhase)>,
+    clock: KeyClock,
+}
+
+impl DirectoryKeys {
+    /// Reads the directory that the arguments name; without one, there are no keys.
+    pub(super) fn read(
+        args: &ZoneKeyArgs,
+        zone: DomainName<'_>,
+        clock: KeyClock,
+    ) -> Result<Self, DnssecError> {
+        let read = |directory: &PathBuf| key_directory::read(directory, zone);
+        let keys = args.directory.as_ref().map(read).transpose()?.unwrap_or_default();
+        let keys = keys.into_iter().map(|key| clock.phase(&key.times).map(|phase| (key, phase)));
+        Ok(Self { keys: keys.collect::<Result<_, _>>()?, clock })
+    }
+
+    /// Returns the files of the keys that sign now. The private halves of others are not needed, and may be offline.
+    pub(super) fn paths(&self) -> impl Iterator<Item = &PathBuf> {
+        self.keys.iter().filter(|(_, phase)| phase.signs()).map(|(key, _)| &key.private)
+    }
+
+    fn load(
+        &self,
+        args: &ZoneKeyArgs,
+        files: &KeyFiles,
+        zone: DomainName<'_>,
+    ) -> Result<Vec<SignerKey>, DnssecError> {
+        self.keys.iter().map(|(key, phase)| directory_key(key, *phase, args, files, zone)).collect()
+    }
+}
+
+fn directory_key(
+    key: &DirectoryKey,
+    phase: KeyPhase,
+    args: &ZoneKeyArgs,
+    files: &KeyFiles,
+    zone: DomainName<'_>,
+) -> Result<SignerKey, DnssecError> {
+    let role = role_by_flags(Dnskey::parse(&key.dnskey)?.is_entry_point());
+    let fail = |error| sign_fault(&key.private, error);
+    if !phase.signs() {
+        return SignerKey::public(&key.dnskey, role, phase).map_err(fail);
+    }
+    let loaded = files.load(&key.private, zone, WantedKey { algorithm: args.algorithm, flags: None })?;
+    let flags = if phase == KeyPhase::Revoked { loaded.flags | REVOKE } else { loaded.flags };
+    let signer = SignerKey::new(loaded.key, role, flags, loaded.algorithm).map_err(fail)?;
+    Ok(signer.with_phase(phase))
+}
+
+/// Loads all keys that the arguments name, and those of the directory.
 pub(super) fn load(
     args: &ZoneKeyArgs,
     files: &KeyFiles,
     zone: DomainName<'_>,
+    directory: &DirectoryKeys,
 ) -> Result<Vec<SignerKey>, DnssecError> {
+    let clock = directory.clock;
     let with = |paths: &'_ [PathBuf], role: Option<KeyRole>| {
-        let key = |path: &PathBuf| key(args, files, zone, path, role);
+        let key = |path: &PathBuf| key(args, files, zone, path, role, clock);
         paths.iter().map(key).collect::<Result<Vec<_>, _>>()
     };
     let groups = [
@@ -24,6 +90,7 @@ pub(super) fn load(
         with(&args.ksks, Some(KeyRole::Ksk))?,
         with(&args.zsks, Some(KeyRole::Zsk))?,
         with(&args.csks, Some(KeyRole::Csk))?,
+        directory.load(args, files, zone)?,
     ];
     Ok(groups.concat())
 }
@@ -34,6 +101,7 @@ fn key(
     zone: DomainName<'_>,
     path: &Path,
     role: Option<KeyRole>,
+    clock: KeyClock,
 ) -> Result<SignerKey, DnssecError> {
     let flags = match role {
         Some(KeyRole::Ksk) => Some(KEY_SIGNING),
@@ -42,7 +110,61 @@ fn key(
         Some(KeyRole::Csk) | None => None,
     };
     let key = files.load(path, zone, WantedKey { algorithm: args.algorithm, flags })?;
-    let by_flags = if key.is_key_signing() { KeyRole::Ksk } else { KeyRole::Zsk };
-    let signing = SignerKey::new(key.key, role.unwrap_or(by_flags), key.flags, key.algorithm);
-    signing.map_err(|error| DnssecError::Sign { path: path.to_path_buf(), error: Box::new(error) })
+    if !args.ignore_key_times {
+        check_times(&key, clock)?;
+    }
+    let role = role.unwrap_or_else(|| role_by_flags(key.is_key_signing()));
+    SignerKey::new(key.key, role, key.flags, key.algorithm).map_err(|error| sign_fault(path, error))
+}
+
+/// Rejects a key that does not sign at the time, although its files name it.
+fn check_times(key: &ZoneSigningKey, clock: KeyClock) -> Result<(), DnssecError> {
+    if key.times.is_empty() {
+        return Ok(());
+    }
+    match KeyObstacle::find(&key.times, clock.now()?) {
+        None => Ok(()),
+        Some(obstacle) => Err(DnssecError::KeyTime { path: key.path.clone(), obstacle }),
+    }
+}
+
+impl KeyObstacle {
+    fn find(times: &KeyTimes, now: u32) -> Option<Self> {
+        let is_set = |event: &KeyEvent| times.get(*event).is_some();
+        let mut ends = [KeyEvent::Delete, KeyEvent::Inactive, KeyEvent::Revoke].into_iter();
+        let event = match ends.find(|event| times.has_come(*event, now)) {
+            Some(event) => event,
+            None if times.has_come(KeyEvent::Activate, now) => return None,
+            // A key whose files state only when it was made, as `dnssec-keygen -G` makes it, is used by its name.
+            None if ![KeyEvent::Publish, KeyEvent::Activate].iter().any(is_set) => return None,
+            None => KeyEvent::Activate,
+        };
+        Some(Self { event, time: times.get(event), now })
+    }
+}
+
+impl fmt::Display for KeyObstacle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (event, now) = (self.event, date(self.now));
+        match (event, self.time) {
+            (_, None) => write!(f, "the key has no time of {event}, so it does not sign yet")?,
+            (KeyEvent::Activate, Some(time)) => {
+                write!(f, "the key does not sign before {event} {}, and now is {now}", date(time))?;
+            }
+            (_, Some(time)) => {
+                write!(f, "the key does not sign any more since {event} {}, and now is {now}", date(time))?;
+            }
+        }
+        f.write_str(
+            ": expected a key that is active, a change with `oarlock dnssec settime`, or --ignore-key-times",
+        )
+    }
+}
+
+fn role_by_flags(is_key_signing: bool) -> KeyRole {
+    if is_key_signing { KeyRole::Ksk } else { KeyRole::Zsk }
+}
+
+fn sign_fault(path: &Path, error: ZoneSignError) -> DnssecError {
+    DnssecError::Sign { path: path.to_path_buf(), error: Box::new(error) }
 }

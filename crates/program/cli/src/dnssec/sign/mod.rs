@@ -26,6 +26,8 @@ use oarlock_terminal::table::count;
 use oarlock_terminal::{GlobalOptions, progress};
 
 pub(super) use self::args::ZoneSignArgs;
+use self::keys::DirectoryKeys;
+pub(crate) use self::keys::KeyObstacle;
 use self::summary::SignSummary;
 use super::zone_file::ZoneFile;
 use super::{DnssecError, origin};
@@ -38,8 +40,10 @@ pub(super) fn run(global: &GlobalOptions, args: &ZoneSignArgs) -> Result<(), Dns
     let zone = read(&args.zone)?;
     let previous = args.previous.as_deref().map(read).transpose()?;
     let previous = previous.as_ref().map(|previous| &previous.records);
-    let files = args.keys.files.open(global, args.keys.paths())?;
-    let keys = keys::load(&args.keys, &files, apex(&zone)?.name())?;
+    let apex = apex(&zone)?;
+    let directory = DirectoryKeys::read(&args.keys, apex.name(), args.key_clock())?;
+    let files = args.keys.files.open(global, args.keys.paths().chain(directory.paths()))?;
+    let keys = keys::load(&args.keys, &files, apex.name(), &directory)?;
     for key in &keys {
         args.keys.experimental.check(key.algorithm())?;
     }

@@ -38,6 +38,7 @@ struct KeyLine {
     key_tag: u16,
     algorithm: u8,
     role: &'static str,
+    phase: String,
 }
 
 #[derive(Debug, Serialize)]
@@ -111,7 +112,7 @@ impl KeyLine {
             KeyRole::Zsk => "zsk",
             KeyRole::Csk => "csk",
         };
-        Self { key_tag: key.tag(), algorithm: key.algorithm().number(), role }
+        Self { key_tag: key.tag(), algorithm: key.algorithm().number(), role, phase: key.phase().to_string() }
     }
 }
 

@@ -57,7 +57,7 @@ pub(crate) fn all() -> Vec<Sentinel> {
     }
     // The key of RFC 8080 is unsuitable: its bytes are decimal digits, which occur in many texts.
     let key = import::any(&fixture("ed25519.pem"), None).unwrap();
-    let text = bind::export(&key, 15, Some("20261123161421")).unwrap().as_bytes().to_vec();
+    let text = bind::export(&key, 15).unwrap().as_bytes().to_vec();
     all.push(Sentinel { name: "bind-ed25519", form: KeyFileForm::Bind, text, secrets: secrets(&key) });
     let text = fixture("threshold/share512.pem");
     let share = Share::from_pem(&text, None).unwrap();
