@@ -22,8 +22,13 @@ pub(super) struct TimedKey {
     /// The file of the DNSKEY.
     pub(super) public: PathBuf,
     public_text: Vec<u8>,
-    /// BIND's private key and its text.
-    private: Option<(PathBuf, Zeroizing<Vec<u8>>)>,
+    private: Option<PrivateFile>,
+}
+
+/// BIND's private key.
+struct PrivateFile {
+    path: PathBuf,
+    text: Zeroizing<Vec<u8>>,
 }
 
 impl TimedKey {
@@ -43,7 +48,7 @@ impl TimedKey {
         let (zone, dnskey) = (record.owner.to_buf(), record.data.to_vec());
         Dnskey::parse(&dnskey)?;
         let times = match &private {
-            Some((path, text)) => times_in(path, text, TimedFile::Private)?,
+            Some(file) => times_in(&file.path, &file.text, TimedFile::Private)?,
             None => times_in(&public, &public_text, TimedFile::Public)?,
         };
         Ok(Self { zone, dnskey, times, public, public_text, private })
@@ -51,7 +56,7 @@ impl TimedKey {
 
     /// Returns the file in which the times count.
     pub(super) fn timed_file(&self) -> &Path {
-        self.private.as_ref().map_or(&self.public, |(path, _)| path)
+        self.private.as_ref().map_or(&self.public, |file| &file.path)
     }
 
     /// Writes the times into both files. Each file is replaced as a whole, with its permissions and its owner.
@@ -59,18 +64,18 @@ impl TimedKey {
     /// # Errors
     /// A file cannot be replaced, or has no times because of its format.
     pub(super) fn write(&self, times: &KeyTimes) -> Result<(), DnssecError> {
-        if let Some((path, text)) = &self.private {
-            rewrite(path, text, times, TimedFile::Private)?;
+        if let Some(file) = &self.private {
+            rewrite(&file.path, &file.text, times, TimedFile::Private)?;
         }
         rewrite(&self.public, &self.public_text, times, TimedFile::Public)
     }
 }
 
 /// Reads BIND's private key. Returns None for another format, which has no times.
-fn read_private(path: &Path) -> Result<Option<(PathBuf, Zeroizing<Vec<u8>>)>, DnssecError> {
+fn read_private(path: &Path) -> Result<Option<PrivateFile>, DnssecError> {
     let input = KeyInput::read(path)?;
     key_files::check_mode(path, &input)?;
-    Ok(bind::is_bind(&input.bytes).then(|| (path.to_owned(), input.bytes)))
+    Ok(bind::is_bind(&input.bytes).then(|| PrivateFile { path: path.to_owned(), text: input.bytes }))
 }
 
 fn times_in(path: &Path, text: &[u8], form: TimedFile) -> Result<KeyTimes, DnssecError> {

@@ -49,7 +49,7 @@ impl HaProxy {
 
 /// One of the two proxies.
 enum TestedProxy {
-    Oarlock { proxy: RunningProxy, client: ClientConfig },
+    Oarlock { proxy: RunningProxy, client: Box<ClientConfig> },
     HaProxy(HaProxy),
 }
 
@@ -143,7 +143,7 @@ async fn start_both(
         addresses[3]
     );
     let proxy = RunningProxy::start_with(authority, &settings).await;
-    let client = authority.client();
+    let client = Box::new(authority.client());
     Some(([TestedProxy::Oarlock { proxy, client }, TestedProxy::HaProxy(haproxy)], backends))
 }
 

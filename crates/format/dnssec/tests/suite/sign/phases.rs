@@ -133,7 +133,7 @@ fn a_revoked_key_replaces_its_former_record_and_signs_the_keys() {
         let flags = Dnskey::parse(old.dnskey()).unwrap().flags | REVOKE;
         let revoked = SignerKey::new(old.key().clone(), role, flags, old.algorithm()).unwrap();
         assert_eq!(revoked.phase(), KeyPhase::Revoked);
-        let text = format!("{APEX}{}", published(&[old.clone()]));
+        let text = format!("{APEX}{}", published(std::slice::from_ref(&old)));
         let signed = sign(&zone(&text), vec![ksk.clone(), zsk.clone(), revoked.clone()]);
         let (keys, signers) = tags(&signed, RecordType::DNSKEY);
         assert!(keys.contains(&revoked.tag()) && !keys.contains(&old.tag()), "{role:?}");
