@@ -8,12 +8,13 @@ use std::thread;
 use crate::guide::{run_guide, shell_blocks, unprinted_lines};
 
 const DIRECTORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/guides");
-const GUIDES: [&str; 6] = [
+const GUIDES: [&str; 7] = [
     "check-zones.md",
     "cryptoserver.md",
     "post-quantum.md",
     "resolvers.md",
     "sign-mail.md",
+    "tls-proxy.md",
     "tls-servers.md",
 ];
 
@@ -48,6 +49,11 @@ fn resolvers_validate_as_the_guide_says() {
 #[test]
 fn mail_is_signed_as_the_guide_says() {
     check_guide("sign-mail.md");
+}
+
+#[test]
+fn the_proxy_serves_two_servers_as_the_guide_says() {
+    check_guide("tls-proxy.md");
 }
 
 #[test]
