@@ -2,6 +2,7 @@
 //! updates.
 
 use std::fs;
+use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, TcpStream, UdpSocket};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -54,6 +55,24 @@ fn tsig_key(name: &str, algorithm: &str, secret: &str) -> String {
     format!("key \"{name}\" {{\n\talgorithm {algorithm};\n\tsecret \"{secret}\";\n}};\n")
 }
 
+/// Asks a server for the SOA record of a zone. Returns true if it answers with a record. RFC 1035 4.
+fn serves(port: u16, zone: &str) -> io::Result<bool> {
+    let mut query = vec![0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0];
+    for label in zone.split('.') {
+        query.push(u8::try_from(label.len()).unwrap());
+        query.extend_from_slice(label.as_bytes());
+    }
+    // The root, type SOA, class IN.
+    query.extend_from_slice(&[0, 0, 6, 0, 1]);
+    let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port))?;
+    stream.write_all(&u16::try_from(query.len()).unwrap().to_be_bytes())?;
+    stream.write_all(&query)?;
+    let mut head = [0; 14];
+    stream.read_exact(&mut head)?;
+    let (code, answers) = (head[5] & 15, u16::from_be_bytes([head[8], head[9]]));
+    Ok(code == 0 && answers > 0)
+}
+
 impl ZoneServer {
     /// Starts named. None if it is not installed.
     fn named() -> Option<Self> {
@@ -72,7 +91,7 @@ impl ZoneServer {
         fs::write(directory.path().join("conf"), settings).unwrap();
         let mut command = Command::new("named");
         command.args(["-g", "-c"]).arg(directory.path().join("conf"));
-        Some(Self::started(directory, port, command))
+        Some(Self::started(directory, port, command, &["example.com", "fixed.example"]))
     }
 
     /// Starts Knot DNS. None if it is not installed.
@@ -94,7 +113,7 @@ impl ZoneServer {
         fs::write(directory.path().join("conf"), settings).unwrap();
         let mut command = Command::new("knotd");
         command.arg("-c").arg(directory.path().join("conf"));
-        Some(Self::started(directory, port, command))
+        Some(Self::started(directory, port, command, &["example.com"]))
     }
 
     /// Writes zones, TSIG keys and mail keys.
@@ -132,13 +151,14 @@ impl ZoneServer {
         directory
     }
 
-    fn started(directory: TempDir, port: u16, mut command: Command) -> Self {
+    /// Starts a server, and waits until it serves the zones: it listens before it has read them.
+    fn started(directory: TempDir, port: u16, mut command: Command, zones: &[&str]) -> Self {
         let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let mut server = Self { directory, child, port };
         let begin = Instant::now();
-        while TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err() {
+        while !zones.iter().all(|zone| serves(port, zone).unwrap_or(false)) {
             assert!(server.child.try_wait().unwrap().is_none(), "{command:?} has ended");
-            assert!(begin.elapsed() < HANGS, "{command:?} does not listen");
+            assert!(begin.elapsed() < HANGS, "{command:?} does not serve {zones:?}");
             std::thread::yield_now();
         }
         server
