@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::net::{SocketAddr, TcpListener};
+use std::net::SocketAddr;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -18,6 +18,7 @@ use tokio::net::TcpStream;
 use tokio::sync::mpsc;
 
 use crate::hello::ClientHelloBytes;
+use crate::peers::free_address;
 use crate::proxied::{DEADLINE, RunningProxy, TestAuthority, connect_over, echo_backend};
 
 const LOG: &str = "log.connections = \"all\"\nlog.file = \"connections.log\"\nlog.format = \"json\"\ntls.alpn = [\"h2\", \"http/1.1\"]\n";
@@ -47,7 +48,7 @@ impl LoggingPeer {
             println!("SKIPPED: {name} is not installed");
             return None;
         };
-        let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let address = free_address();
         let port = address.port();
         fs::write(file, settings.replace("PORT", &port.to_string())).unwrap();
         let mut command = Command::new(program);

@@ -2,11 +2,12 @@
 
 use std::fs;
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use oarlock_measure::ports::free_port;
 use rcgen::SerialNumber;
 use tempfile::TempDir;
 
@@ -93,8 +94,9 @@ pub(crate) fn find(name: &str) -> Option<std::path::PathBuf> {
     found
 }
 
+/// Returns an address for a program that takes no port 0. No client has its port.
 pub(crate) fn free_address() -> SocketAddr {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
+    (Ipv4Addr::LOCALHOST, free_port().unwrap()).into()
 }
 
 /// Starts a backend that answers each connection with a short page of HTTP.
