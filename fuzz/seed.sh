@@ -191,6 +191,11 @@ printf '\000\057\001A\000\000\001\100' > corpus/dnssec_rdata/nsec
 printf '\000\100\000\001\000\000\001\000\003\002h2\000\003\000\002\000\065' > corpus/dnssec_rdata/svcb
 printf '\000\035\000\022\026\023\200\000\000\000\200\000\000\000\000\230\226\200' > corpus/dnssec_rdata/loc
 
+# A request and a response of BIND, and the DS records of a child.
+mkdir -p corpus/dnssec_ksr corpus/dnssec_dsset
+cp ../crates/format/dnssec/tests/bind/dnssec-ksr.* corpus/dnssec_ksr/
+printf 'sub.example.\t\tIN DS 7536 13 2 0AC36F05C809229BA14A9AA4AD0984A40B215EAE5E4D633B22091FF1 39C0D3A8\n; a comment\n 60 DS 1 13 200 ( aa\n bb )\n' > corpus/dnssec_dsset/child
+
 # Signed zones, and zones with digests, as RFCs print them.
 mkdir -p corpus/dnssec_verify
 cp ../crates/format/dnssec/tests/rfc/*.zone corpus/dnssec_verify/

@@ -5,7 +5,7 @@
 //! |---|---|
 //! | [`name`](DomainName) | domain names in wire format, their text and their canonical order |
 //! | [`rtype`](RecordType) | types of records and their mnemonics |
-//! | [`records`](ZoneRecords) | the records of a zone, in flat buffers |
+//! | [`records`](ZoneRecords) | the records of a zone, in flat buffers; sets that [replace](ReplacementSets) others |
 //! | [`sets`](RecordSets) | records in canonical order, grouped by name and type, with their signatures |
 //! | `messages` | the messages of signatures, hashed in batches |
 //! | [`rrsig`](Rrsig) | the fields of a signature, its validity, and the bytes that it signs |
@@ -16,6 +16,8 @@
 //! | [`dnskey`](Dnskey), [`ed448`](Ed448Key) | public keys and their tags; Ed448, which the facade does not have |
 //! | [`ds`](Ds) | digests of keys |
 //! | [`key_times`](KeyTimes) | the times of keys, and key files with them |
+//! | [`dsset`](read_dsset) | files with the DS records of a child zone |
+//! | [`ksr`] | signed key requests and responses, for key-signing keys that stay offline |
 //! | [`sign`] | zones completed and signed, many sets at a time |
 //! | [`zone`] | zone files, read and written |
 //! | `text` | the text of zone files: words, names and the errors of entries |
@@ -75,10 +77,12 @@ mod bitmap;
 mod data_error;
 mod dnskey;
 mod ds;
+mod dsset;
 mod ed448;
 #[cfg(test)]
 mod examples;
 mod key_times;
+pub mod ksr;
 mod messages;
 mod name;
 mod nsec3;
@@ -102,6 +106,7 @@ pub use self::dnskey::{
     DELETE_CDNSKEY, Dnskey, DnskeyError, REVOKE, SECURE_ENTRY_POINT, ZONE_KEY, ZonePublicKey, dnskey_rdata,
 };
 pub use self::ds::{DELETE_CDS, DigestType, Ds, DsError, UnknownDigestError, ds_rdata};
+pub use self::dsset::{DssetError, DssetFault, MAX_DSSET_BYTES, MAX_DSSET_RECORDS, read_dsset, write_dsset};
 pub use self::ed448::Ed448Key;
 pub use self::key_times::{
     KeyEvent, KeyPhase, KeyTimes, KeyTimesContradiction, KeyTimesError, KeyTimesFault, TimedFile,
@@ -109,7 +114,7 @@ pub use self::key_times::{
 pub use self::name::{DomainName, DomainNameBuf, LetterCase, MAX_NAME, NameError, NameLabels};
 pub use self::nsec3::{Nsec3, Nsec3Parameters, OPT_OUT};
 pub use self::nsec3_hash::{NSEC3_HASH_LEN, NSEC3_SHA1, Nsec3Hash, hash_names};
-pub use self::records::{OwnerId, ZoneRecord, ZoneRecords, ZoneRecordsError};
+pub use self::records::{OwnerId, ReplacementSets, ZoneRecord, ZoneRecords, ZoneRecordsError};
 pub use self::rrsig::{Rrsig, RrsigError, Validity, serial_cmp, signed_labels};
 pub use self::rtype::{RecordType, UnknownTypeError};
 pub use self::sets::{RecordSet, RecordSets};

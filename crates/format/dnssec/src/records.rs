@@ -1,8 +1,11 @@
 //! The records of a zone in flat buffers: 20 bytes a record, and names and data in one buffer of bytes. Both are kept
 //! in canonical form (RFC 4034 6.2): owners in lower case, and names in data in lower case if the type requires that.
 
+mod replacement;
+
 use std::fmt;
 
+pub use self::replacement::ReplacementSets;
 use crate::name::DomainName;
 use crate::rtype::RecordType;
 

@@ -58,6 +58,31 @@ pub enum Validity {
     NotYet,
 }
 
+/// The fields of an RRSIG to be made, without those of its key.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RrsigHead<'a> {
+    pub(crate) covered: RecordType,
+    pub(crate) owner: DomainName<'a>,
+    pub(crate) original_ttl: u32,
+    pub(crate) expiration: u32,
+    pub(crate) inception: u32,
+    pub(crate) signer: DomainName<'a>,
+}
+
+impl RrsigHead<'_> {
+    /// Appends the data before the signature. RFC 4034 3.1.
+    pub(crate) fn write(&self, algorithm: DnssecAlgorithm, key_tag: u16, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.covered.0.to_be_bytes());
+        // unreachable truncation because a name has at most 127 labels
+        out.extend_from_slice(&[algorithm.number(), signed_labels(self.owner) as u8]);
+        for number in [self.original_ttl, self.expiration, self.inception] {
+            out.extend_from_slice(&number.to_be_bytes());
+        }
+        out.extend_from_slice(&key_tag.to_be_bytes());
+        out.extend_from_slice(self.signer.as_bytes());
+    }
+}
+
 impl<'a> Rrsig<'a> {
     /// Reads the data of an RRSIG.
     ///

@@ -41,6 +41,7 @@ pub(crate) const EFFECTS: &[CommandEffect] = &[
     ("dnssec sign", Some(ALL_CORES)),
     ("dnssec verify", Some(ALL_CORES)),
     ("dnssec ds", None),
+    ("dnssec ksr sign", None),
     ("dnssec capacity", None),
 ];
 

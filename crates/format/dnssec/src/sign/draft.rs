@@ -8,7 +8,9 @@ use super::check::{self, is_of_signing};
 use super::keys::{SignerKey, SigningKeys};
 use super::options::{DenialMethod, SignOptions};
 use super::soa::SoaData;
-use super::{RecordLocation, ZoneChange, ZoneChanges, ZoneSignError, load_rules, nsec, nsec3, seal};
+use super::{
+    RecordLocation, ZoneChange, ZoneChanges, ZoneSignError, load_rules, nsec, nsec3, presigned, seal,
+};
 use crate::algorithm::DnssecAlgorithm;
 use crate::dnskey::Dnskey;
 use crate::name::{DomainName, DomainNameBuf};
@@ -41,8 +43,9 @@ impl ZoneDraft {
         previous: Option<&ZoneRecords>,
     ) -> Result<Self, ZoneSignError> {
         options.check()?;
-        let ring = SigningKeys::new(keys)?;
-        let sets = RecordSets::new(zone);
+        let ring = SigningKeys::new(presigned::signing_keys(&options.presigned, keys)?)?;
+        let replaced = replaced(zone, &options)?;
+        let sets = RecordSets::new(replaced.as_ref().unwrap_or(zone));
         let source = SourceZone::find(&sets)?;
         // Checks come before copies, so that a bad zone costs little.
         let mut changes = ZoneChanges::default();
@@ -285,6 +288,15 @@ impl DraftBuilder<'_> {
 fn is_kept(set: &RecordSet<'_>, ownership: NameOwnership) -> bool {
     let is_old_digest = ownership == NameOwnership::Apex && set.rtype == RecordType::ZONEMD;
     !set.records.is_empty() && !is_of_signing(set.rtype) && !is_old_digest
+}
+
+/// Returns the zone with the sets that were signed elsewhere, if there are any.
+fn replaced(zone: &ZoneRecords, options: &SignOptions) -> Result<Option<ZoneRecords>, ZoneSignError> {
+    if options.presigned.is_empty() {
+        return Ok(None);
+    }
+    let soa = zone.iter().find(|record| record.rtype == RecordType::SOA).ok_or(ZoneSignError::NoSoa)?;
+    Ok(Some(presigned::replace(zone, soa.owner, &options.presigned)?))
 }
 
 /// Returns the serial number of a zone, if it has an SOA record.

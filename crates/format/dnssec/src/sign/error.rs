@@ -119,6 +119,14 @@ pub enum ZoneSignError {
         /// The flags of the given key.
         given: u16,
     },
+    /// The zone's keys were signed elsewhere, without this one.
+    #[error("key {tag} ({algorithm}) is not among the keys that were signed elsewhere")]
+    NotPresigned {
+        /// The tag of the key.
+        tag: u16,
+        /// The algorithm of the key.
+        algorithm: DnssecAlgorithm,
+    },
     /// Validators that know the algorithm do not know NSEC3. RFC 5155 section 2.
     #[error("{0} excludes NSEC3: sign with RSASHA1-NSEC3-SHA1 or a newer algorithm")]
     NoNsec3(DnssecAlgorithm),

@@ -116,7 +116,7 @@ impl SignerKey {
         self.tag
     }
 
-    pub(super) fn scheme(&self, nonce: NonceRule) -> Result<Scheme, ZoneSignError> {
+    pub(crate) fn scheme(&self, nonce: NonceRule) -> Result<Scheme, ZoneSignError> {
         self.algorithm.sign_scheme(nonce).ok_or(ZoneSignError::CannotSign(self.algorithm))
     }
 

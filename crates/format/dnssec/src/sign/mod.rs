@@ -11,6 +11,7 @@
 //! | `nsec`, `nsec3` | the chain of names, or of hashes |
 //! | [`SigningPlan`] | the sets of a draft, signed range by range, and written |
 //! | `previous` | earlier signatures that are still valid |
+//! | [`PresignedSet`] | sets whose signatures were made elsewhere |
 //! | `seal` | the zone digest, computed last |
 //! | `write` | a signed zone as text |
 //! | `error` | errors of signing, and the changes that signing makes |
@@ -25,6 +26,7 @@ mod nsec;
 mod nsec3;
 mod options;
 mod plan;
+mod presigned;
 mod previous;
 mod seal;
 mod soa;
@@ -39,3 +41,4 @@ pub use self::options::{
     SignatureLifetime,
 };
 pub use self::plan::{Signatures, SigningPlan};
+pub use self::presigned::PresignedSet;

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use oarlock::NonceRule;
 
-use super::ZoneSignError;
+use super::{PresignedSet, ZoneSignError};
 use crate::name::DomainName;
 use crate::rrsig::serial_cmp;
 use crate::rtype::RecordType;
@@ -31,6 +31,8 @@ pub struct SignOptions {
     pub nonce: NonceRule,
     /// The treatment of records that name servers refuse to load.
     pub load_rules: LoadRules,
+    /// Sets at the apex that replace those of the zone, with signatures that the caller has verified.
+    pub presigned: Vec<PresignedSet>,
 }
 
 /// The treatment of records that name servers refuse to load, see [`LoadRule`](super::LoadRule).
@@ -110,6 +112,7 @@ impl SignOptions {
             zone_digests: Vec::new(),
             nonce: NonceRule::Hedged,
             load_rules: LoadRules::default(),
+            presigned: Vec::new(),
         }
     }
 

@@ -8,10 +8,10 @@ use oarlock::{Accelerator, Job, JobError};
 use super::draft::ZoneDraft;
 use super::keys::SignerKey;
 use super::previous::Previous;
-use super::{ZoneSignError, seal};
+use super::{PresignedSet, ZoneSignError, seal};
 use crate::messages::Messages;
 use crate::records::ZoneRecords;
-use crate::rrsig::{Rrsig, signed_labels};
+use crate::rrsig::{Rrsig, RrsigHead};
 use crate::rtype::RecordType;
 use crate::sets::{RecordSet, RecordSets};
 use crate::zone_cut::NameOwnerships;
@@ -78,7 +78,8 @@ impl<'z> SigningPlan<'z> {
     pub fn signatures_len(&self) -> (u64, u64) {
         let names =
             (0..self.name_count()).flat_map(|name| self.signed_sets(name).map(move |set| (name, set)));
-        let keys = names.flat_map(|(name, set)| self.signers(name, set.rtype));
+        let made = names.filter(|(name, set)| self.presigned(*name, set).is_none());
+        let keys = made.flat_map(|(name, set)| self.signers(name, set.rtype));
         keys.fold((0, 0), |(count, bytes), key| {
             // Known for every key that can sign.
             let len = key.algorithm().signature_len(key.key()).unwrap_or(0);
@@ -97,7 +98,7 @@ impl<'z> SigningPlan<'z> {
         let mut wanted = Vec::with_capacity(2 * names.len());
         let mut sets = 0;
         for name in names {
-            for set in self.signed_sets(name).filter(|set| !self.is_zone_digest(name, set)) {
+            for set in self.signed_sets(name).filter(|set| self.is_signed_in_order(name, set)) {
                 sets += 1;
                 self.want(name, set, &mut wanted);
             }
@@ -132,6 +133,18 @@ impl<'z> SigningPlan<'z> {
     /// Returns true for the zone digests, which are computed and signed after everything else.
     pub(super) fn is_zone_digest(&self, name: usize, set: &RecordSet<'_>) -> bool {
         name == self.ownerships.apex() && set.rtype == RecordType::ZONEMD
+    }
+
+    /// Returns the set with the signatures that were made elsewhere, if `set` at `name` is one.
+    pub(super) fn presigned(&self, name: usize, set: &RecordSet<'_>) -> Option<&PresignedSet> {
+        let is_at_apex = name == self.ownerships.apex();
+        let mut sets = self.draft.options.presigned.iter();
+        sets.find(|presigned| is_at_apex && presigned.rtype == set.rtype)
+    }
+
+    /// Returns true for a set that is signed here, in the order of the names.
+    pub(super) fn is_signed_in_order(&self, name: usize, set: &RecordSet<'_>) -> bool {
+        !self.is_zone_digest(name, set) && self.presigned(name, set).is_none()
     }
 
     pub(super) fn signed_sets(&self, name: usize) -> impl Iterator<Item = RecordSet<'_>> {
@@ -233,20 +246,19 @@ impl<'z> SigningPlan<'z> {
         Ok(signatures)
     }
 
-    /// Writes the data of an RRSIG before the signature. RFC 4034 3.1.
     fn write_head(&self, wanted: &WantedSignature<'_>, head: &mut Vec<u8>) {
         let WantedSignature { set, key, .. } = wanted;
         let lifetime = &self.draft.options.lifetime;
-        let expiration = lifetime.expiration_of(set.owner, set.rtype);
+        let fields = RrsigHead {
+            covered: set.rtype,
+            owner: set.owner,
+            original_ttl: set.ttl(),
+            expiration: lifetime.expiration_of(set.owner, set.rtype),
+            inception: lifetime.inception,
+            signer: self.draft.apex(),
+        };
         head.clear();
-        head.extend_from_slice(&set.rtype.0.to_be_bytes());
-        // unreachable because a name has at most 127 labels
-        head.extend_from_slice(&[key.algorithm().number(), signed_labels(set.owner) as u8]);
-        for number in [set.ttl(), expiration, lifetime.inception] {
-            head.extend_from_slice(&number.to_be_bytes());
-        }
-        head.extend_from_slice(&key.tag().to_be_bytes());
-        head.extend_from_slice(self.draft.apex().as_bytes());
+        fields.write(key.algorithm(), key.tag(), head);
     }
 }
 

@@ -70,11 +70,20 @@ impl SigningPlan<'_> {
             for name in names {
                 for set in self.signed_sets(name).filter(|set| !self.is_zone_digest(name, set)) {
                     let owner = self.sets.records().get(set.records[0] as usize).owner_id;
-                    for data in signatures.by_ref().take(self.signers(name, set.rtype).len()) {
+                    let mut add = |data: &[u8]| {
                         records.add(owner, RecordType::RRSIG, set.ttl(), 0, |out| {
                             out.extend_from_slice(data);
                             Ok::<_, ZoneRecordsError>(())
-                        })?;
+                        })
+                    };
+                    match self.presigned(name, &set) {
+                        Some(presigned) => presigned.signatures.iter().try_for_each(|data| add(data))?,
+                        None => {
+                            signatures
+                                .by_ref()
+                                .take(self.signers(name, set.rtype).len())
+                                .try_for_each(add)?;
+                        }
                     }
                 }
             }

@@ -44,6 +44,10 @@ impl SigningPlan<'_> {
             return;
         }
         set.data().for_each(|data| line(set.rtype, data));
+        if let Some(presigned) = self.presigned(name, &set) {
+            presigned.signatures.iter().for_each(|data| line(RecordType::RRSIG, data));
+            return;
+        }
         if self.ownerships.get(name).signs(set.rtype) && !self.is_zone_digest(name, &set) {
             let count = self.signers(name, set.rtype).len();
             signatures.by_ref().take(count).for_each(|data| line(RecordType::RRSIG, data));

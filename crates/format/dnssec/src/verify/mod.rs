@@ -26,6 +26,7 @@ use oarlock::{Accelerator, JobError};
 pub use self::anchor::{AnchorData, TrustAnchor};
 pub use self::finding::{FindingReason, Severity, VerifyCounts, VerifyReport, ZoneFinding};
 use self::keys::VerifyKeys;
+pub(crate) use self::signatures::{VerifyTask, verify_all};
 use crate::algorithm::DnssecAlgorithm;
 use crate::name::DomainName;
 use crate::rtype::RecordType;

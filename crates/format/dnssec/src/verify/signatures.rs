@@ -185,9 +185,10 @@ impl<'z> SignatureBatch<'z> {
         accelerator: &Accelerator,
         trials: &[KeyTrial<'_>],
     ) -> Result<Vec<bool>, JobError> {
-        let signatures = trials
-            .iter()
-            .map(|trial| (verifier.keys.get(trial.key), self.messages.input(trial.message), trial.signature));
+        let signatures = trials.iter().map(|trial| {
+            let input = self.messages.input(trial.message);
+            VerifyTask::new(verifier.keys.get(trial.key), input, trial.signature)
+        });
         verify_all(accelerator, signatures)
     }
 
@@ -218,23 +219,42 @@ pub(super) fn signs(
     signed: &[u8],
     signature: &[u8],
 ) -> Result<bool, JobError> {
-    Ok(verify_all(accelerator, [(key, Input::Message(signed), signature)].into_iter())?[0])
+    let input = VerifyTask::new(key, Input::Message(signed), signature);
+    Ok(verify_all(accelerator, [input].into_iter())?[0])
 }
 
-/// Verifies signatures, each with its key and its input. Returns true for each good one.
-fn verify_all<'k>(
+/// A signature to verify.
+pub(crate) struct VerifyTask<'k> {
+    /// The key; None if it is not supported.
+    pub(crate) key: Option<&'k ZonePublicKey>,
+    pub(crate) algorithm: DnssecAlgorithm,
+    pub(crate) input: Input<'k>,
+    pub(crate) signature: &'k [u8],
+}
+
+impl<'k> VerifyTask<'k> {
+    fn new(key: &'k VerifyKey<'_>, input: Input<'k>, signature: &'k [u8]) -> Self {
+        Self { key: key.public.as_ref().ok(), algorithm: key.dnskey.algorithm, input, signature }
+    }
+}
+
+/// Verifies signatures. Returns true for each good one.
+///
+/// # Errors
+/// An engine failed.
+pub(crate) fn verify_all<'k>(
     accelerator: &Accelerator,
-    signatures: impl ExactSizeIterator<Item = (&'k VerifyKey<'k>, Input<'k>, &'k [u8])>,
+    signatures: impl ExactSizeIterator<Item = VerifyTask<'k>>,
 ) -> Result<Vec<bool>, JobError> {
     let mut verdicts = vec![false; signatures.len()];
     let (mut jobs, mut indices) = (Vec::with_capacity(verdicts.len()), Vec::with_capacity(verdicts.len()));
-    for (index, (key, input, signature)) in signatures.enumerate() {
-        match (&key.public, key.dnskey.algorithm.verify_scheme()) {
-            (Ok(ZonePublicKey::Accelerated(key)), Some(scheme)) => {
+    for (index, VerifyTask { key, algorithm, input, signature }) in signatures.enumerate() {
+        match (key, algorithm.verify_scheme()) {
+            (Some(ZonePublicKey::Accelerated(key)), Some(scheme)) => {
                 jobs.push(Job::with_scheme(scheme, key, input, signature));
                 indices.push(index);
             }
-            (Ok(ZonePublicKey::Ed448(key)), _) => {
+            (Some(ZonePublicKey::Ed448(key)), _) => {
                 // Ed448 takes the message itself, so there is no digest.
                 verdicts[index] = key.verify(input.bytes(), signature);
             }

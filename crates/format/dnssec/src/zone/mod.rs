@@ -17,5 +17,6 @@ mod writer;
 
 pub use self::error::FaultyEntry;
 pub use self::reader::ZoneReader;
+pub(crate) use self::writer::write_line;
 pub use self::writer::write_record;
 pub use crate::text::EntryError;

@@ -9,6 +9,7 @@
 //! | `hostile` | zones with tampered signatures, keys or chains |
 //! | `hostile_zone` | zones with invalid records; digests, anchors and unusual algorithms |
 //! | `sign` | zones signed: chains, rules and signatures |
+//! | `ksr` | signed key requests and responses |
 //! | `bind_keys` | keys of `dnssec-keygen` |
 //! | `common` | helpers: engines, a verification in one call, a small signer |
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that panics has failed")]
@@ -19,6 +20,7 @@ mod common;
 mod domain;
 mod hostile;
 mod hostile_zone;
+mod ksr;
 mod rdata;
 mod rfc;
 mod sign;

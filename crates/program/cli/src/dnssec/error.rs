@@ -5,8 +5,9 @@ use std::path::PathBuf;
 
 use oarlock::keys::KeyError;
 use oarlock::{BuildError, JobError};
+use oarlock_dnssec::ksr::{BundleLookupError, KeyBundleError, KsrPlanError, KsrSignError};
 use oarlock_dnssec::sign::ZoneSignError;
-use oarlock_dnssec::{DnskeyError, DomainNameBuf, DsError};
+use oarlock_dnssec::{DnskeyError, DomainNameBuf, DsError, DssetError};
 use oarlock_files::output::OutputError;
 use oarlock_measure::capacity::CapacityError;
 use oarlock_terminal::{CommandError, FailureKind};
@@ -47,6 +48,18 @@ pub(crate) enum DnssecError {
     Clock { now: u32 },
     #[error("{}: {error}", path.display())]
     Ds { path: PathBuf, error: DsError },
+    #[error("{0}")]
+    Digest(DsError),
+    #[error("{}, {error}", path.display())]
+    Dsset { path: PathBuf, error: Box<DssetError> },
+    #[error("{}, {error}", path.display())]
+    KeyBundle { path: PathBuf, error: Box<KeyBundleError> },
+    #[error("{}: {error}", path.display())]
+    KsrPlan { path: PathBuf, error: KsrPlanError },
+    #[error("{}: {error}", path.display())]
+    Ksr { path: PathBuf, error: Box<KsrSignError> },
+    #[error("{}: {error}; make a request and a response for a time that includes now", path.display())]
+    NoBundle { path: PathBuf, error: BundleLookupError },
     #[error("{}: {error}", path.display())]
     Sign { path: PathBuf, error: Box<ZoneSignError> },
     #[error(transparent)]
@@ -77,7 +90,8 @@ impl CommandError for DnssecError {
             Self::KeyParts(error) => error.kind(),
             Self::KeyFile { error, .. } => error.kind(),
             Self::Output(error) => error.kind(),
-            Self::Ds { error: DsError::Job(_), .. } => FailureKind::Machine,
+            Self::Ds { error: DsError::Job(_), .. } | Self::Digest(DsError::Job(_)) => FailureKind::Machine,
+            Self::Ksr { error, .. } if error.is_machines() => FailureKind::Machine,
             Self::Sign { error, .. } if error.is_machines() => FailureKind::Machine,
             Self::Job(_) => FailureKind::Machine,
             Self::Stdout(error) => FailureKind::of_stdout(error),

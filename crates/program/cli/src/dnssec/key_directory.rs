@@ -135,7 +135,7 @@ fn split(rest: &str) -> Option<(u8, u16, &str)> {
 }
 
 /// Returns a zone's name as BIND writes it in file names.
-fn zone_in_names(zone: DomainName<'_>) -> String {
+pub(crate) fn zone_in_names(zone: DomainName<'_>) -> String {
     let mut text = String::new();
     for label in zone.labels() {
         for &byte in label {

@@ -20,6 +20,7 @@ mod key_directory;
 mod key_files;
 mod key_text;
 mod keygen;
+mod ksr;
 mod new_times;
 mod report;
 mod settime;
@@ -70,6 +71,8 @@ enum DnssecCommand {
     Settime(settime::SetTimeArgs),
     /// Print the DS records of the keys of a zone, as BIND's dnssec-dsfromkey does
     Ds(ds::ZoneDsArgs),
+    /// Make and sign key signing requests, for key-signing keys that stay offline
+    Ksr(ksr::KsrArgs),
     /// Write a synthetic zone of delegations, like a top-level domain, for measurements (laboratory)
     Zonegen(LaboratoryCommand),
     /// Answer whether this machine can verify the signatures of the traffic of a resolver
@@ -120,6 +123,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &DnssecArgs) -> Result<(), Dnsse
         DnssecCommand::Keygen(args) => keygen::run(global, args),
         DnssecCommand::Settime(args) => settime::run(global, args),
         DnssecCommand::Ds(args) => ds::run(global, args),
+        DnssecCommand::Ksr(args) => ksr::run(global, args),
         DnssecCommand::Zonegen(_) => Err(laboratory::hand_over("zonegen").into()),
     }
 }

@@ -1,6 +1,7 @@
 //! Zone files, compressed or not, read block by block into records.
 
-use std::io;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -159,6 +160,22 @@ impl ZoneFile {
         let file = fault.file.as_deref().map(str::to_owned);
         (file.unwrap_or_else(|| self.path.display().to_string()), fault.line)
     }
+}
+
+/// Reads a file that is not compressed, or standard input if the path is `-`. Of a longer file than `max_bytes` one
+/// byte more is returned, so that its reader reports the length.
+///
+/// # Errors
+/// The file cannot be read.
+pub(super) fn read_limited(path: &Path, max_bytes: usize) -> Result<Vec<u8>, DnssecError> {
+    let unreadable = |error| DnssecError::Read { path: path.to_owned(), error };
+    let mut text = Vec::new();
+    let limit = max_bytes as u64 + 1;
+    let read = match path == Path::new("-") {
+        true => io::stdin().take(limit).read_to_end(&mut text),
+        false => File::open(path).and_then(|file| file.take(limit).read_to_end(&mut text)),
+    };
+    read.map(|_| text).map_err(unreadable)
 }
 
 /// Describes an error of the input, with the option that raises the limit if it was exceeded.

@@ -11,6 +11,7 @@
 //! | `keys`, `token` | keys and token files |
 //! | `dkim`, `dkim_import`, `dkim_publish` | mail, settings of OpenDKIM, and records in zones |
 //! | `dnssec_keys`, `dnssec_key_times`, `dnssec_sign`, `dnssec_verify` | zones and their keys |
+//! | `dnssec_parent`, `dnssec_ksr` | zones with their parents and children, and keys that stay offline |
 //! | `dnssec_capacity` | the capacity of a resolver |
 //! | `text_files` | every reader of text, with the line ends of other systems |
 //! | `records`, `records_arrow`, `records_server`, `bouncy_castle` | columns of files, also at a server and beside other programs |
@@ -33,6 +34,8 @@ mod dkim_publish;
 mod dnssec_capacity;
 mod dnssec_key_times;
 mod dnssec_keys;
+mod dnssec_ksr;
+mod dnssec_parent;
 mod dnssec_sign;
 mod dnssec_verify;
 mod driven;

@@ -4,6 +4,7 @@ mod bad;
 mod chains;
 mod load_rules;
 mod phases;
+mod presigned;
 mod rules;
 mod signatures;
 mod zones;

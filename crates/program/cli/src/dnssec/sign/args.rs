@@ -15,6 +15,7 @@ use super::super::key_files::KeyFileArgs;
 use super::super::times::KeyClock;
 use super::super::zone_file::TextArgs;
 use super::super::{DnssecError, ExperimentalArgs};
+use super::delegation_args::DelegationArgs;
 use crate::key_path::key_path;
 use crate::time::{TimePoint, TimeSpan, now};
 
@@ -52,6 +53,8 @@ pub(in super::super) struct ZoneSignArgs {
     #[command(flatten)]
     pub(super) keys: ZoneKeyArgs,
     // The arguments above stand here because a heading holds until the next one.
+    #[command(flatten)]
+    pub(super) delegations: DelegationArgs,
     #[command(flatten)]
     denial: DenialArgs,
     #[command(flatten)]
@@ -174,7 +177,7 @@ impl ZoneSignArgs {
             true => Err(DnssecError::Usage(
                 "--json: expected --out, because the zone goes to standard output".into(),
             )),
-            false => Ok(()),
+            false => self.delegations.check(self.keys.directory.is_some()),
         }
     }
 
@@ -190,6 +193,7 @@ impl ZoneSignArgs {
             serial: self.serial.policy(),
             zone_digests: self.zone_digests(),
             nonce: if self.deterministic { NonceRule::Deterministic } else { NonceRule::Hedged },
+            presigned: Vec::new(),
             load_rules: match self.load_rules {
                 LoadRuleChoice::Fail => LoadRules::Fail,
                 LoadRuleChoice::Warn => LoadRules::Warn,

@@ -11,6 +11,7 @@ use super::super::key_directory::{self, DirectoryKey};
 use super::super::key_files::{KEY_SIGNING, KeyFiles, WantedKey, ZONE_SIGNING, ZoneSigningKey};
 use super::super::times::{KeyClock, date};
 use super::args::ZoneKeyArgs;
+use super::parent_records::{KeyAtParent, ParentWish};
 
 /// The reason why a key that was named does not sign now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +41,16 @@ impl DirectoryKeys {
         Ok(Self { keys: keys.collect::<Result<_, _>>()?, clock })
     }
 
+    /// Returns true if there are no keys.
+    pub(super) fn is_empty(&self) -> bool {
+        self.keys.is_empty()
+    }
+
+    /// Returns what the parent zone should know of each key that may sign the zone's keys, by the times of the keys.
+    pub(super) fn at_parent(&self) -> Result<Vec<KeyAtParent>, DnssecError> {
+        self.keys.iter().map(|(key, phase)| key_at_parent(key, *phase, self.clock)).collect()
+    }
+
     /// Returns the files of the keys that sign now. The private halves of others are not needed, and may be offline.
     pub(super) fn paths(&self) -> impl Iterator<Item = &PathBuf> {
         self.keys.iter().filter(|(_, phase)| phase.signs()).map(|(key, _)| &key.private)
@@ -53,6 +64,25 @@ impl DirectoryKeys {
     ) -> Result<Vec<SignerKey>, DnssecError> {
         self.keys.iter().map(|(key, phase)| directory_key(key, *phase, args, files, zone)).collect()
     }
+}
+
+fn key_at_parent(key: &DirectoryKey, phase: KeyPhase, clock: KeyClock) -> Result<KeyAtParent, DnssecError> {
+    let has_times =
+        [KeyEvent::SyncPublish, KeyEvent::SyncDelete].iter().any(|event| key.times.get(*event).is_some());
+    let has_come = |event| match has_times {
+        true => Ok::<_, DnssecError>(key.times.has_come(event, clock.now()?)),
+        false => Ok(false),
+    };
+    let wish = match phase {
+        KeyPhase::Removed => ParentWish::Unknown,
+        _ if has_come(KeyEvent::SyncDelete)? => ParentWish::Unknown,
+        // A DS record of a key that is not in the zone, or revoked, would verify nothing.
+        KeyPhase::Published | KeyPhase::Active | KeyPhase::Inactive if has_come(KeyEvent::SyncPublish)? => {
+            ParentWish::Known
+        }
+        _ => ParentWish::Unstated,
+    };
+    Ok(KeyAtParent { dnskey: key.dnskey.clone(), wish })
 }
 
 fn directory_key(

@@ -3,13 +3,21 @@
 //! | module | what it holds |
 //! |---|---|
 //! | `args` | the command's arguments, and the options that they make |
+//! | `delegation_args` | the arguments about the zones above and below, and the changes that they make |
+//! | `dssets` | files with DS records of children, and for the parent |
+//! | `parent_records` | CDS and CDNSKEY records |
+//! | `skr` | keys from a signed key response |
 //! | `keys` | the signing keys and their roles |
 //! | `ordered` | pieces of work on all threads, with results in order |
 //! | `summary` | the summary as text and as JSON |
 
 mod args;
+mod delegation_args;
+mod dssets;
 mod keys;
 mod ordered;
+mod parent_records;
+mod skr;
 mod summary;
 
 use std::path::Path;
@@ -26,6 +34,7 @@ use oarlock_terminal::table::count;
 use oarlock_terminal::{GlobalOptions, progress};
 
 pub(super) use self::args::ZoneSignArgs;
+use self::delegation_args::ZoneKeys;
 use self::keys::DirectoryKeys;
 pub(crate) use self::keys::KeyObstacle;
 use self::summary::SignSummary;
@@ -52,7 +61,16 @@ pub(super) fn run(global: &GlobalOptions, args: &ZoneSignArgs) -> Result<(), Dns
         global.warn_absent_engines(&accelerator);
     }
     let fail = |error| DnssecError::Sign { path: args.zone.clone(), error: Box::new(error) };
-    let draft = ZoneDraft::new(&accelerator, &zone.records, keys, args.options(), previous).map_err(fail)?;
+    let mut options = args.options();
+    let response = args.delegations.response(&accelerator, apex.name(), options.lifetime.now, &keys)?;
+    if let Some(response) = &response {
+        response.tell(&zone.records, apex.name());
+        options.presigned.clone_from(&response.sets);
+    }
+    let known = ZoneKeys { signers: &keys, directory: &directory };
+    let changed = args.delegations.change(&accelerator, &zone, apex.name(), &known)?;
+    let records = changed.as_ref().unwrap_or(&zone.records);
+    let draft = ZoneDraft::new(&accelerator, records, keys, options, previous).map_err(fail)?;
     summary::tell_changes(&args.zone, &draft);
     global.note(|| {
         let records = count(draft.records().len() as u64, "record");
@@ -66,7 +84,9 @@ pub(super) fn run(global: &GlobalOptions, args: &ZoneSignArgs) -> Result<(), Dns
     let seal = plan.seal(&accelerator, &signatures).map_err(fail)?;
     global.note(|| format!("signed after {:.2} s", started.0.elapsed().as_secs_f64()));
     write(&plan, &signatures, threads, args.out.as_deref())?;
-    let summary = SignSummary::new(&draft, &signatures, &seal, threads, started);
+    args.delegations.write_dsset(&accelerator, &draft)?;
+    let mut summary = SignSummary::new(&draft, &signatures, &seal, threads, started);
+    summary.response = response.map(|response| response.summary);
     summary.print(global.json)
 }
 

@@ -10,6 +10,7 @@ use oarlock_terminal::table::{count, thousands};
 use serde::Serialize;
 
 use super::super::DnssecError;
+use super::skr::BundleSummary;
 
 /// The summary of a signed zone.
 #[derive(Debug, Serialize)]
@@ -25,6 +26,9 @@ pub(super) struct SignSummary {
     /// The number of earlier signatures that did not verify.
     replaced: usize,
     keys: Vec<KeyLine>,
+    /// The bundle of the signed key response, if the keys come from one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) response: Option<BundleSummary>,
     changes: Vec<ChangeLine>,
     threads: usize,
     seconds: f64,
@@ -71,6 +75,7 @@ impl SignSummary {
             reused,
             replaced: sum(Signatures::replaced),
             keys: draft.keys().iter().map(KeyLine::from_key).collect(),
+            response: None,
             changes: changes(draft).collect(),
             threads,
             seconds,
