@@ -83,18 +83,19 @@ fn commands(words: &[&str]) -> Vec<String> {
         .collect()
 }
 
+/// Adds the pages of a command and of all commands below it.
+fn add_pages(path: &[&str], pages: &mut BTreeSet<String>) {
+    pages.insert(format!("{}.1", [&["oarlock"], path].concat().join("-")));
+    commands(path).iter().for_each(|command| add_pages(&[path, &[command]].concat(), pages));
+}
+
 #[test]
 fn every_command_has_a_manual_page() {
     let folder = tempfile::tempdir().unwrap();
     let pages = folder.path().join("man1");
     text(&oarlock(&["man", pages.to_str().unwrap()]));
-    let mut expected = BTreeSet::from(["oarlock.1".to_owned()]);
-    for command in commands(&[]) {
-        expected.insert(format!("oarlock-{command}.1"));
-        expected.extend(
-            commands(&[&command]).iter().map(|subcommand| format!("oarlock-{command}-{subcommand}.1")),
-        );
-    }
+    let mut expected = BTreeSet::new();
+    add_pages(&[], &mut expected);
     assert!(expected.contains("oarlock-records-encrypt.1"), "{expected:?}");
     assert_eq!(names(&pages), expected);
     let page = fs::read_to_string(pages.join("oarlock-records-decrypt.1")).unwrap();
