@@ -27,7 +27,7 @@ pub enum ProxyServiceError {
     Route {
         /// The number of the route, from 1.
         number: usize,
-        /// The reason.
+        /// The fault of its settings or files.
         error: Box<ProxyServiceError>,
     },
     /// The ticket keys cannot be used.

@@ -21,7 +21,7 @@ pub enum ProxyWarning {
     Ocsp {
         /// The path of the chain.
         path: PathBuf,
-        /// The reason.
+        /// The fault for which the responder cannot be asked.
         fault: OcspQuestionFault,
     },
     /// A route never matches.

@@ -18,7 +18,7 @@ pub enum TimedFile {
 pub struct KeyTimesError {
     /// The line, from 1.
     pub line: usize,
-    /// The field.
+    /// The event whose time has the fault.
     pub event: KeyEvent,
     /// The fault of its value. The value itself is not repeated, because the file may hold a secret.
     pub fault: KeyTimesFault,
