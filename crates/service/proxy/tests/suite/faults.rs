@@ -310,8 +310,11 @@ async fn every_connection_among_reloads_kills_and_resets_is_accounted_for() {
     assert_eq!(metric("connections_refused_total{reason=\"left\"}"), client(&counts.left));
     assert_eq!(metric("connections_refused_total{reason=\"protocol\"}"), client(&counts.no_tls));
     assert_eq!(metric("connections_ended_total{by=\"complete\"}"), client(&counts.complete));
-    let by_backend = metric("connections_ended_total{by=\"backend\"}");
-    assert_eq!(by_backend + metric("connections_ended_total{by=\"client\"}"), client(&counts.broken));
+    // Linux may lose the end of a handshake with a port that closes at that moment, about once in 6,000 kills: the proxy then
+    // has a backend that never says anything, and ends the connection because it is idle.
+    let ended = |by: &str| metric(&format!("connections_ended_total{{by=\"{by}\"}}"));
+    assert_eq!(ended("backend") + ended("client") + ended("idle"), client(&counts.broken), "{metrics:#?}");
+    assert!(ended("idle") <= kills / 1_000 + 1, "{metrics:#?}");
     assert_eq!(metric("reloads_total{result=\"done\"}"), good);
     assert_eq!(metric("reloads_total{result=\"rejected\"}"), broken);
 }
