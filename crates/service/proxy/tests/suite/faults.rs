@@ -256,8 +256,10 @@ async fn every_connection_among_reloads_kills_and_resets_is_accounted_for() {
     }
     let addresses: Vec<_> = backends.iter().map(|backend| format!("\"{}\"", backend.address)).collect();
     // Only the test looks for changes, so that it knows what each look finds.
-    let settings =
-        format!("backend.addresses = [{}]\ncertificates.reload_seconds = 0\n", addresses.join(", "));
+    let settings = format!(
+        "backend.addresses = [{}]\ncertificates.reload_seconds = 0\nlimits.max_idle_seconds = 60\n",
+        addresses.join(", ")
+    );
     let test = FaultTest {
         proxy: RunningProxy::start_with(&authority, &settings).await,
         client: authority.client(),
