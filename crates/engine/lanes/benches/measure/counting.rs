@@ -10,7 +10,8 @@ use crate::curve25519::field::field_of_limbs;
 use crate::ecdsa::field::curves_of_limbs;
 use crate::simd::Leaf;
 use crate::simd::{
-    Cpu, HalfMask, LANES, Mask, MulSimd, MulVector, PortableSimd, PortableVector, Simd, Vector, Words,
+    BlindMulVector, BlindSimd, BlindVector, Cpu, HalfMask, LANES, Mask, MulSimd, MulVector, PortableSimd,
+    PortableVector, Simd, Vector, Words,
 };
 
 thread_local! {
@@ -62,13 +63,15 @@ impl MulSimd for CountingSimd {
 field_of_limbs!(CountingSimd);
 curves_of_limbs!(CountingSimd);
 
-impl Simd for CountingSimd {
+impl BlindSimd for CountingSimd {
     type V = CountedVector;
 
     fn splat(self, word: u64) -> CountedVector {
         CountedVector(PortableSimd.splat(word))
     }
+}
 
+impl Simd for CountingSimd {
     fn load(self, words: &Words) -> CountedVector {
         CountedVector(PortableSimd.load(words))
     }
@@ -86,6 +89,26 @@ impl Simd for CountingSimd {
     }
 }
 
+impl BlindVector for CountedVector {
+    type Mask = Mask;
+
+    fn shl<const N: u32>(self) -> Self {
+        Self(self.0.shl::<N>())
+    }
+
+    fn shr<const N: u32>(self) -> Self {
+        Self(self.0.shr::<N>())
+    }
+
+    fn and_not(self, other: Self) -> Self {
+        Self(self.0.and_not(other.0))
+    }
+
+    fn add_if(self, mask: Mask, other: Self) -> Self {
+        Self(self.0.add_if(mask, other.0))
+    }
+}
+
 impl Vector for CountedVector {
     const WORDS: usize = LANES;
     const HAS_TERNARY: bool = true;
@@ -100,14 +123,6 @@ impl Vector for CountedVector {
 
     fn store_prefix(self, out: &mut [u8]) {
         self.0.store_prefix(out);
-    }
-
-    fn shl<const N: u32>(self) -> Self {
-        Self(self.0.shl::<N>())
-    }
-
-    fn shr<const N: u32>(self) -> Self {
-        Self(self.0.shr::<N>())
     }
 
     fn rotr<const N: i32>(self) -> Self {
@@ -138,16 +153,8 @@ impl Vector for CountedVector {
         Self(self.0.swap_bytes32())
     }
 
-    fn and_not(self, other: Self) -> Self {
-        Self(self.0.and_not(other.0))
-    }
-
     fn ternary<const TABLE: i32>(self, b: Self, c: Self) -> Self {
         Self(self.0.ternary::<TABLE>(b.0, c.0))
-    }
-
-    fn add_if(self, mask: Mask, other: Self) -> Self {
-        Self(self.0.add_if(mask, other.0))
     }
 
     fn transpose(rows: [Self; LANES]) -> [Self; LANES] {
@@ -161,7 +168,7 @@ impl Vector for CountedVector {
     }
 }
 
-impl MulVector for CountedVector {
+impl BlindMulVector for CountedVector {
     fn madd_lo(self, a: Self, b: Self) -> Self {
         one_more();
         Self(self.0.madd_lo(a.0, b.0))
@@ -203,7 +210,9 @@ impl MulVector for CountedVector {
     fn sub_if(self, mask: Mask, other: Self) -> Self {
         Self(self.0.sub_if(mask, other.0))
     }
+}
 
+impl MulVector for CountedVector {
     fn pick16(self, low: Self, high: Self) -> Self {
         Self(self.0.pick16(low.0, high.0))
     }

@@ -21,7 +21,7 @@ use std::time::Instant;
 #[cfg(target_arch = "aarch64")]
 use crate::simd::NeonSimd;
 #[cfg(target_arch = "x86_64")]
-use crate::simd::{Avx2Simd, Cpu, IfmaSimd, ShaNiSimd, Simd};
+use crate::simd::{Avx2Simd, BlindSimd, Cpu, IfmaSimd, ShaNiSimd};
 use crate::{LaneEngine, Leaf};
 #[cfg(target_arch = "x86_64")]
 use counting::CountingSimd;
@@ -148,7 +148,7 @@ fn best_ns(body: &mut impl FnMut()) -> f64 {
 /// Measures the multiply-adds per nanosecond of this core, in sixteen independent chains of registers.
 #[cfg(target_arch = "x86_64")]
 fn multiply_add_rate(simd: IfmaSimd) -> f64 {
-    use crate::simd::MulVector;
+    use crate::simd::BlindMulVector;
     const STEPS: usize = 64;
     let mut chains = [simd.splat(3); 16];
     let ns = best_ns(&mut || {

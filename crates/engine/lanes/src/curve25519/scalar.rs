@@ -4,7 +4,7 @@ use zeroize::Zeroize;
 
 use super::constants::{ORDER, ORDER_INVERSE, ORDER_SQUARED_RADIX};
 use super::words::{self, RADIX};
-use crate::simd::{Mask, MulSimd, MulVector, Vector, Words};
+use crate::simd::{BlindMulSimd, BlindMulVector, BlindSimd, BlindVector, Mask, MulSimd, Vector, Words};
 
 const LOW_52: u64 = (1 << RADIX) - 1;
 
@@ -18,10 +18,10 @@ pub(super) struct ScalarLanes<V>([V; 5]);
 /// A value below 2 L in limbs of which the low 52 bits count.
 struct BelowTwice<V>([V; 5]);
 
-impl<V: MulVector> ScalarLanes<V> {
+impl<V: BlindMulVector> ScalarLanes<V> {
     /// Reduces 512 bits modulo L. RFC 8032 5.1.6 and 5.1.7.
     #[inline(always)]
-    pub(super) fn from_wide<S: MulSimd<V = V>>(simd: S, words: &[V; 8]) -> Self {
+    pub(super) fn from_wide<S: BlindMulSimd<V = V>>(simd: S, words: &[V; 8]) -> Self {
         // The value is below 2^512, which is less than 2^260 L. One reduction divides by 2^260, and a product with
         // 2^520 undoes it.
         let quotient = reduce(simd, words::split(simd, words));
@@ -31,14 +31,14 @@ impl<V: MulVector> ScalarLanes<V> {
 
     /// Reduces 256 bits modulo L.
     #[inline(always)]
-    pub(super) fn from_words<S: MulSimd<V = V>>(simd: S, words: &[V; 4]) -> Self {
+    pub(super) fn from_words<S: BlindMulSimd<V = V>>(simd: S, words: &[V; 4]) -> Self {
         let [a, b, c, d] = *words;
         let zero = simd.zero();
         Self::from_wide(simd, &[a, b, c, d, zero, zero, zero, zero])
     }
 
     #[inline(always)]
-    fn splat<S: MulSimd<V = V>>(simd: S, limbs: &[u64; 5]) -> Self {
+    fn splat<S: BlindMulSimd<V = V>>(simd: S, limbs: &[u64; 5]) -> Self {
         let mut splats = [simd.zero(); 5];
         for (to, limb) in splats.iter_mut().zip(limbs) {
             *to = simd.splat(*limb);
@@ -60,14 +60,14 @@ impl<V: MulVector> ScalarLanes<V> {
 
     /// Returns `2^260 self mod L`, the form of the second factor of [`Self::times_plus`].
     #[inline(always)]
-    pub(super) fn into_montgomery<S: MulSimd<V = V>>(self, simd: S) -> Self {
+    pub(super) fn into_montgomery<S: BlindMulSimd<V = V>>(self, simd: S) -> Self {
         let square = Self::splat(simd, &ORDER_SQUARED_RADIX);
         reduce(simd, product(simd, &self.0, &square.0)).canonical(simd)
     }
 
     /// Computes `self * factor / 2^260 + term mod L`.
     #[inline(always)]
-    pub(super) fn times_plus<S: MulSimd<V = V>>(&self, simd: S, factor: &Self, term: &Self) -> Self {
+    pub(super) fn times_plus<S: BlindMulSimd<V = V>>(&self, simd: S, factor: &Self, term: &Self) -> Self {
         // Canonical first: two values below L add up to less than 2 L, which one subtraction corrects.
         let mut sum = reduce(simd, product(simd, &self.0, &factor.0)).canonical(simd).0;
         for (sum, term) in sum.iter_mut().zip(&term.0) {
@@ -78,7 +78,7 @@ impl<V: MulVector> ScalarLanes<V> {
 
     /// Returns the scalar as signed digits of `WIDTH` bits.
     #[inline(always)]
-    pub(super) fn digits<S: MulSimd<V = V>, const WIDTH: usize>(&self, simd: S) -> DigitLanes<V, WIDTH> {
+    pub(super) fn digits<S: BlindMulSimd<V = V>, const WIDTH: usize>(&self, simd: S) -> DigitLanes<V, WIDTH> {
         let (offset, low) = (const { offset::<WIDTH>() }, simd.splat(LOW_52));
         let (mut limbs, mut carry) = (self.0, simd.zero());
         // The sum stays below 2^(WIDTH COUNT), which is at most 2^260, so nothing is carried out of the top limb.
@@ -91,7 +91,7 @@ impl<V: MulVector> ScalarLanes<V> {
 
     /// Returns the scalar as four words of 64 bits.
     #[inline(always)]
-    pub(super) fn as_words<S: MulSimd<V = V>>(&self, simd: S) -> [V; 4] {
+    pub(super) fn as_words<S: BlindMulSimd<V = V>>(&self, simd: S) -> [V; 4] {
         words::join(simd, &self.0)
     }
 }
@@ -101,7 +101,7 @@ impl<V: MulVector> ScalarLanes<V> {
 #[derive(Clone, Copy, Debug, Zeroize)]
 pub(super) struct DigitLanes<V, const WIDTH: usize>([V; 5]);
 
-impl<V: MulVector, const WIDTH: usize> DigitLanes<V, WIDTH> {
+impl<V: BlindMulVector, const WIDTH: usize> DigitLanes<V, WIDTH> {
     /// The number of digits of a scalar.
     pub(super) const COUNT: usize = SCALAR_BITS.div_ceil(WIDTH);
 
@@ -110,7 +110,7 @@ impl<V: MulVector, const WIDTH: usize> DigitLanes<V, WIDTH> {
 
     /// Returns digit `at`, lowest first, plus [`Self::HALF`].
     #[inline(always)]
-    pub(super) fn at<S: MulSimd<V = V>>(&self, simd: S, at: usize) -> V {
+    pub(super) fn at<S: BlindMulSimd<V = V>>(&self, simd: S, at: usize) -> V {
         words::window::<S, RADIX>(simd, &self.0, WIDTH * at, WIDTH.min(5 * RADIX - WIDTH * at))
     }
 }
@@ -164,9 +164,9 @@ const fn offset<const WIDTH: usize>() -> [u64; 5] {
     limbs
 }
 
-impl<V: MulVector> BelowTwice<V> {
+impl<V: BlindMulVector> BelowTwice<V> {
     #[inline(always)]
-    fn canonical<S: MulSimd<V = V>>(&self, simd: S) -> ScalarLanes<V> {
+    fn canonical<S: BlindMulSimd<V = V>>(&self, simd: S) -> ScalarLanes<V> {
         let low = simd.splat(LOW_52);
         let (mut reduced, mut less) = (self.0, self.0);
         let (mut carry, mut borrow) = (simd.zero(), simd.zero());
@@ -187,7 +187,7 @@ impl<V: MulVector> BelowTwice<V> {
 }
 
 #[inline(always)]
-fn product<S: MulSimd>(simd: S, a: &[S::V; 5], b: &[S::V; 5]) -> [S::V; 10] {
+fn product<S: BlindMulSimd>(simd: S, a: &[S::V; 5], b: &[S::V; 5]) -> [S::V; 10] {
     let mut columns = [simd.zero(); 10];
     for i in 0..5 {
         for j in 0..5 {
@@ -201,7 +201,7 @@ fn product<S: MulSimd>(simd: S, a: &[S::V; 5], b: &[S::V; 5]) -> [S::V; 10] {
 /// Computes `value / 2^260 mod L` for a value below 2^260 L with columns below 2^56, by Montgomery's reduction limb
 /// by limb.
 #[inline(always)]
-fn reduce<S: MulSimd>(simd: S, mut columns: [S::V; 10]) -> BelowTwice<S::V> {
+fn reduce<S: BlindMulSimd>(simd: S, mut columns: [S::V; 10]) -> BelowTwice<S::V> {
     let inverse = simd.splat(ORDER_INVERSE);
     for at in 0..5 {
         // Needs no mask: the products read the low 52 bits of column and quotient.

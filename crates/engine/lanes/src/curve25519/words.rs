@@ -2,7 +2,7 @@
 
 use zeroize::Zeroizing;
 
-use crate::simd::{LANES, MulSimd, MulVector, Vector, Words};
+use crate::simd::{BlindMulSimd, BlindMulVector, BlindSimd, LANES, MulSimd, MulVector, Vector, Words};
 
 /// The bits of a limb.
 pub(crate) const RADIX: usize = 52;
@@ -51,7 +51,10 @@ pub(crate) fn bytes<S: MulSimd>(simd: S, words: &[S::V; 4]) -> [[u8; 32]; LANES]
 
 /// Converts words of 64 bits to limbs of radix 2^52. Bits above the last limb are cut off.
 #[inline(always)]
-pub(crate) fn split<S: MulSimd, const N: usize, const M: usize>(simd: S, words: &[S::V; N]) -> [S::V; M] {
+pub(crate) fn split<S: BlindMulSimd, const N: usize, const M: usize>(
+    simd: S,
+    words: &[S::V; N],
+) -> [S::V; M] {
     let mut limbs = [simd.zero(); M];
     for (at, limb) in limbs.iter_mut().enumerate() {
         *limb = window::<S, 64>(simd, words, RADIX * at, RADIX);
@@ -61,7 +64,7 @@ pub(crate) fn split<S: MulSimd, const N: usize, const M: usize>(simd: S, words: 
 
 /// Converts limbs below 2^52 of a value below 2^256 to words of 64 bits.
 #[inline(always)]
-pub(crate) fn join<S: MulSimd>(simd: S, limbs: &[S::V; 5]) -> [S::V; 4] {
+pub(crate) fn join<S: BlindMulSimd>(simd: S, limbs: &[S::V; 5]) -> [S::V; 4] {
     let mut words = [simd.zero(); 4];
     for (at, word) in words.iter_mut().enumerate() {
         *word = window::<S, RADIX>(simd, limbs, 64 * at, 64);
@@ -71,7 +74,7 @@ pub(crate) fn join<S: MulSimd>(simd: S, limbs: &[S::V; 5]) -> [S::V; 4] {
 
 /// Returns `count` bits, at most 64, from bit `from` on, of an integer in carried digits of `DIGIT` bits.
 #[inline(always)]
-pub(crate) fn window<S: MulSimd, const DIGIT: usize>(
+pub(crate) fn window<S: BlindMulSimd, const DIGIT: usize>(
     simd: S,
     digits: &[S::V],
     from: usize,

@@ -26,7 +26,7 @@ pub(crate) struct CurveGroup<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usi
 type E<S, C, const L: usize> = CurveElement<S, C, L, 1>;
 type Pair<'a, S, C, const L: usize> = (&'a E<S, C, L>, &'a E<S, C, L>);
 /// Plain scalars.
-type Scalars<S, const L: usize> = Element<<S as crate::simd::Simd>::V, L, 1>;
+type Scalars<S, const L: usize> = Element<<S as crate::simd::BlindSimd>::V, L, 1>;
 
 impl<S: CurveSimd<C, L>, C: CurveParams<L>, const L: usize> CurveGroup<S, C, L> {
     pub(crate) fn new(simd: S) -> Self {

@@ -11,8 +11,8 @@ use std::ops::{Add, Sub};
 
 use zeroize::Zeroize;
 
-use super::interleaved::{Interleaved, Masks, not, part, set_part};
-use crate::simd::MulVector;
+use super::interleaved::{BlindMasks, Interleaved, not, part, set_part};
+use crate::simd::{BlindMulVector, BlindVector};
 
 /// An integer with limbs below 2^52.
 #[derive(Clone, Copy)]
@@ -29,7 +29,7 @@ pub(crate) struct ProductColumns<V, const L: usize, const N: usize> {
     pub(crate) high: [Interleaved<V, N>; L],
 }
 
-impl<V: MulVector, const L: usize, const N: usize> Element<V, L, N> {
+impl<V: BlindMulVector, const L: usize, const N: usize> Element<V, L, N> {
     #[inline(always)]
     pub(crate) fn loose(&self) -> LooseElement<V, L, N> {
         LooseElement(self.0)
@@ -48,7 +48,7 @@ impl<V: MulVector, const L: usize, const N: usize> Element<V, L, N> {
     }
 }
 
-impl<V: MulVector, const L: usize, const N: usize> LooseElement<V, L, N> {
+impl<V: BlindMulVector, const L: usize, const N: usize> LooseElement<V, L, N> {
     #[inline(always)]
     pub(crate) fn part<const K: usize>(&self, n: usize) -> LooseElement<V, L, K> {
         LooseElement(part(&self.0, n))
@@ -65,7 +65,7 @@ impl<V: MulVector, const L: usize, const N: usize> LooseElement<V, L, N> {
 
     /// Computes `self - other` in lanes whose mask bit is set, and `self + other` in the others.
     #[inline(always)]
-    pub(crate) fn sub_or_add(mut self, mask: Masks<N>, other: Self) -> Self {
+    pub(crate) fn sub_or_add(mut self, mask: BlindMasks<V, N>, other: Self) -> Self {
         for (limb, other) in self.0.iter_mut().zip(other.0) {
             *limb = limb.sub_if(mask, other).add_if(not(mask), other);
         }
@@ -73,7 +73,7 @@ impl<V: MulVector, const L: usize, const N: usize> LooseElement<V, L, N> {
     }
 }
 
-impl<V: MulVector, const L: usize, const N: usize> ProductColumns<V, L, N> {
+impl<V: BlindMulVector, const L: usize, const N: usize> ProductColumns<V, L, N> {
     #[inline(always)]
     pub(crate) fn part<const K: usize>(&self, n: usize) -> ProductColumns<V, L, K> {
         ProductColumns { low: part(&self.low, n), high: part(&self.high, n) }
@@ -120,7 +120,7 @@ impl<V: MulVector, const L: usize, const N: usize> ProductColumns<V, L, N> {
     }
 }
 
-impl<V: MulVector, const L: usize, const N: usize> Add for LooseElement<V, L, N> {
+impl<V: BlindMulVector, const L: usize, const N: usize> Add for LooseElement<V, L, N> {
     type Output = Self;
 
     #[inline(always)]
@@ -132,7 +132,7 @@ impl<V: MulVector, const L: usize, const N: usize> Add for LooseElement<V, L, N>
     }
 }
 
-impl<V: MulVector, const L: usize, const N: usize> Sub for LooseElement<V, L, N> {
+impl<V: BlindMulVector, const L: usize, const N: usize> Sub for LooseElement<V, L, N> {
     type Output = Self;
 
     #[inline(always)]
@@ -144,7 +144,7 @@ impl<V: MulVector, const L: usize, const N: usize> Sub for LooseElement<V, L, N>
     }
 }
 
-impl<V: MulVector, const L: usize, const N: usize> Add<Element<V, L, N>> for LooseElement<V, L, N> {
+impl<V: BlindMulVector, const L: usize, const N: usize> Add<Element<V, L, N>> for LooseElement<V, L, N> {
     type Output = Self;
 
     #[inline(always)]
@@ -153,7 +153,7 @@ impl<V: MulVector, const L: usize, const N: usize> Add<Element<V, L, N>> for Loo
     }
 }
 
-impl<V: MulVector, const L: usize, const N: usize> Sub<Element<V, L, N>> for LooseElement<V, L, N> {
+impl<V: BlindMulVector, const L: usize, const N: usize> Sub<Element<V, L, N>> for LooseElement<V, L, N> {
     type Output = Self;
 
     #[inline(always)]
@@ -162,7 +162,7 @@ impl<V: MulVector, const L: usize, const N: usize> Sub<Element<V, L, N>> for Loo
     }
 }
 
-impl<V: MulVector, const L: usize, const N: usize> Zeroize for Element<V, L, N> {
+impl<V: BlindMulVector, const L: usize, const N: usize> Zeroize for Element<V, L, N> {
     fn zeroize(&mut self) {
         self.0.zeroize();
     }

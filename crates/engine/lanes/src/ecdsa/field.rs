@@ -345,7 +345,8 @@ macro_rules! curves_of_limbs {
         {
             const IS_OFFERED: bool = true;
             // On the portable leaf two groups gain nothing and double the code.
-            const IN_PAIRS: bool = <<Self as $crate::simd::Simd>::V as $crate::simd::Vector>::UNROLLS;
+            const IN_PAIRS: bool =
+                <<Self as $crate::simd::BlindSimd>::V as $crate::simd::BlindVector>::UNROLLS;
             type Field<const N: usize> = $crate::ecdsa::ring::MontgomeryRing<Self, C::Field, L, N>;
         }
     };

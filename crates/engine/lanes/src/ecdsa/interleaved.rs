@@ -5,7 +5,7 @@ use std::ops::{Add, BitAnd, BitOr, Sub};
 
 use zeroize::Zeroize;
 
-use crate::simd::{Mask, MulSimd, MulVector};
+use crate::simd::{BlindMulSimd, BlindMulVector, BlindSimd, BlindVector, LaneMask, Mask};
 
 /// N vectors, one or two: one limb of 8 N integers. The steps are written out for both, because loops take the
 /// compiler long.
@@ -16,9 +16,12 @@ pub(crate) struct Interleaved<V, const N: usize>(pub(crate) [V; N]);
 /// A bit per lane of each vector.
 pub(crate) type Masks<const N: usize> = [Mask; N];
 
+/// The same for vectors whose words cannot be seen.
+pub(crate) type BlindMasks<V, const N: usize> = [<V as BlindVector>::Mask; N];
+
 /// Inverts the bits of masks.
 #[inline(always)]
-pub(crate) fn not<const N: usize>(mut masks: Masks<N>) -> Masks<N> {
+pub(crate) fn not<M: LaneMask, const N: usize>(mut masks: [M; N]) -> [M; N] {
     for mask in &mut masks {
         *mask = !*mask;
     }
@@ -27,7 +30,7 @@ pub(crate) fn not<const N: usize>(mut masks: Masks<N>) -> Masks<N> {
 
 /// Returns K parts of limbs from `n` on.
 #[inline(always)]
-pub(crate) fn part<V: MulVector, const L: usize, const N: usize, const K: usize>(
+pub(crate) fn part<V: BlindMulVector, const L: usize, const N: usize, const K: usize>(
     limbs: &[Interleaved<V, N>; L],
     n: usize,
 ) -> [Interleaved<V, K>; L] {
@@ -42,7 +45,7 @@ pub(crate) fn part<V: MulVector, const L: usize, const N: usize, const K: usize>
 
 /// Replaces the parts of limbs from `n` on, pinned.
 #[inline(always)]
-pub(crate) fn set_part<V: MulVector, const L: usize, const N: usize, const K: usize>(
+pub(crate) fn set_part<V: BlindMulVector, const L: usize, const N: usize, const K: usize>(
     limbs: &mut [Interleaved<V, N>; L],
     n: usize,
     part: &[Interleaved<V, K>; L],
@@ -55,10 +58,10 @@ pub(crate) fn set_part<V: MulVector, const L: usize, const N: usize, const K: us
     }
 }
 
-impl<V: MulVector, const N: usize> Interleaved<V, N> {
+impl<V: BlindMulVector, const N: usize> Interleaved<V, N> {
     /// Returns the same word in every lane.
     #[inline(always)]
-    pub(crate) fn splat<S: MulSimd<V = V>>(simd: S, word: u64) -> Self {
+    pub(crate) fn splat<S: BlindMulSimd<V = V>>(simd: S, word: u64) -> Self {
         Self([simd.splat(word); N])
     }
 
@@ -108,7 +111,7 @@ impl<V: MulVector, const N: usize> Interleaved<V, N> {
     }
 
     #[inline(always)]
-    pub(crate) fn or_if(mut self, masks: Masks<N>, yes: Self) -> Self {
+    pub(crate) fn or_if(mut self, masks: BlindMasks<V, N>, yes: Self) -> Self {
         self.0[0] = self.0[0].or_if(masks[0], yes.0[0]);
         if N == 2 {
             self.0[1] = self.0[1].or_if(masks[1], yes.0[1]);
@@ -117,7 +120,7 @@ impl<V: MulVector, const N: usize> Interleaved<V, N> {
     }
 
     #[inline(always)]
-    pub(crate) fn add_if(mut self, masks: Masks<N>, other: Self) -> Self {
+    pub(crate) fn add_if(mut self, masks: BlindMasks<V, N>, other: Self) -> Self {
         self.0[0] = self.0[0].add_if(masks[0], other.0[0]);
         if N == 2 {
             self.0[1] = self.0[1].add_if(masks[1], other.0[1]);
@@ -126,7 +129,7 @@ impl<V: MulVector, const N: usize> Interleaved<V, N> {
     }
 
     #[inline(always)]
-    pub(crate) fn sub_if(mut self, masks: Masks<N>, other: Self) -> Self {
+    pub(crate) fn sub_if(mut self, masks: BlindMasks<V, N>, other: Self) -> Self {
         self.0[0] = self.0[0].sub_if(masks[0], other.0[0]);
         if N == 2 {
             self.0[1] = self.0[1].sub_if(masks[1], other.0[1]);
@@ -135,9 +138,8 @@ impl<V: MulVector, const N: usize> Interleaved<V, N> {
     }
 
     #[inline(always)]
-    pub(crate) fn is_equal(self, other: Self) -> Masks<N> {
-        let mut masks = [0; N];
-        masks[0] = self.0[0].is_equal(other.0[0]);
+    pub(crate) fn is_equal(self, other: Self) -> BlindMasks<V, N> {
+        let mut masks = [self.0[0].is_equal(other.0[0]); N];
         if N == 2 {
             masks[1] = self.0[1].is_equal(other.0[1]);
         }
@@ -145,9 +147,8 @@ impl<V: MulVector, const N: usize> Interleaved<V, N> {
     }
 
     #[inline(always)]
-    pub(crate) fn is_below(self, other: Self) -> Masks<N> {
-        let mut masks = [0; N];
-        masks[0] = self.0[0].is_below(other.0[0]);
+    pub(crate) fn is_below(self, other: Self) -> BlindMasks<V, N> {
+        let mut masks = [self.0[0].is_below(other.0[0]); N];
         if N == 2 {
             masks[1] = self.0[1].is_below(other.0[1]);
         }
@@ -155,9 +156,8 @@ impl<V: MulVector, const N: usize> Interleaved<V, N> {
     }
 
     #[inline(always)]
-    pub(crate) fn has_any(self, other: Self) -> Masks<N> {
-        let mut masks = [0; N];
-        masks[0] = self.0[0].has_any(other.0[0]);
+    pub(crate) fn has_any(self, other: Self) -> BlindMasks<V, N> {
+        let mut masks = [self.0[0].has_any(other.0[0]); N];
         if N == 2 {
             masks[1] = self.0[1].has_any(other.0[1]);
         }
@@ -165,7 +165,7 @@ impl<V: MulVector, const N: usize> Interleaved<V, N> {
     }
 }
 
-impl<V: MulVector, const N: usize> Add for Interleaved<V, N> {
+impl<V: BlindMulVector, const N: usize> Add for Interleaved<V, N> {
     type Output = Self;
 
     #[inline(always)]
@@ -178,7 +178,7 @@ impl<V: MulVector, const N: usize> Add for Interleaved<V, N> {
     }
 }
 
-impl<V: MulVector, const N: usize> Sub for Interleaved<V, N> {
+impl<V: BlindMulVector, const N: usize> Sub for Interleaved<V, N> {
     type Output = Self;
 
     #[inline(always)]
@@ -191,7 +191,7 @@ impl<V: MulVector, const N: usize> Sub for Interleaved<V, N> {
     }
 }
 
-impl<V: MulVector, const N: usize> BitAnd for Interleaved<V, N> {
+impl<V: BlindMulVector, const N: usize> BitAnd for Interleaved<V, N> {
     type Output = Self;
 
     #[inline(always)]
@@ -204,7 +204,7 @@ impl<V: MulVector, const N: usize> BitAnd for Interleaved<V, N> {
     }
 }
 
-impl<V: MulVector, const N: usize> BitOr for Interleaved<V, N> {
+impl<V: BlindMulVector, const N: usize> BitOr for Interleaved<V, N> {
     type Output = Self;
 
     #[inline(always)]
@@ -217,7 +217,7 @@ impl<V: MulVector, const N: usize> BitOr for Interleaved<V, N> {
     }
 }
 
-impl<V: MulVector, const N: usize> Zeroize for Interleaved<V, N> {
+impl<V: BlindMulVector, const N: usize> Zeroize for Interleaved<V, N> {
     fn zeroize(&mut self) {
         self.0.zeroize();
     }

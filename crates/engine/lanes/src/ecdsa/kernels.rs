@@ -3,11 +3,11 @@
 use super::constants::LOW_52;
 use super::element::{Element, LooseElement, ProductColumns};
 use super::interleaved::Interleaved;
-use crate::simd::{Mask, MulSimd, MulVector};
+use crate::simd::{BlindMulSimd, BlindMulVector, BlindSimd, BlindVector, LaneMask};
 
 /// Computes `wide + a b`.
 #[inline(always)]
-pub(crate) fn products<S: MulSimd, const L: usize, const N: usize>(
+pub(crate) fn products<S: BlindMulSimd, const L: usize, const N: usize>(
     simd: S,
     wide: ProductColumns<S::V, L, N>,
     a: &Element<S::V, L, N>,
@@ -27,7 +27,7 @@ pub(crate) fn products<S: MulSimd, const L: usize, const N: usize>(
 
 /// Computes `a^2`.
 #[inline(always)]
-pub(crate) fn square<S: MulSimd, const L: usize, const N: usize>(
+pub(crate) fn square<S: BlindMulSimd, const L: usize, const N: usize>(
     simd: S,
     a: &Element<S::V, L, N>,
 ) -> ProductColumns<S::V, L, N> {
@@ -60,12 +60,12 @@ struct ColumnHalves<V, const L: usize, const N: usize> {
     above: ProductColumns<V, L, N>,
 }
 
-impl<V: MulVector, const L: usize, const N: usize> ColumnHalves<V, L, N> {
+impl<V: BlindMulVector, const L: usize, const N: usize> ColumnHalves<V, L, N> {
     // With eight limbs the second set of columns would not fit in the 32 registers.
     const APART: bool = L <= 5;
 
     #[inline(always)]
-    fn new<S: MulSimd<V = V>>(simd: S, wide: ProductColumns<V, L, N>) -> Self {
+    fn new<S: BlindMulSimd<V = V>>(simd: S, wide: ProductColumns<V, L, N>) -> Self {
         let zeros = [Interleaved::splat(simd, 0); L];
         Self { wide, above: ProductColumns { low: zeros, high: zeros } }
     }
@@ -92,7 +92,7 @@ impl<V: MulVector, const L: usize, const N: usize> ColumnHalves<V, L, N> {
 /// Calls `row` with 0 to L-1. The calls are written out: the compiler does not unroll a loop of that size, and
 /// columns are registers only in unrolled code.
 #[inline(always)]
-pub(crate) fn rows<V: MulVector, const L: usize>(mut row: impl FnMut(usize)) {
+pub(crate) fn rows<V: BlindMulVector, const L: usize>(mut row: impl FnMut(usize)) {
     if !V::UNROLLS {
         for at in 0..L {
             row(at);
@@ -114,21 +114,20 @@ pub(crate) fn rows<V: MulVector, const L: usize>(mut row: impl FnMut(usize)) {
 
 /// Runs the carries of a value in [0, R).
 #[inline(always)]
-pub(crate) fn carry<S: MulSimd, const L: usize, const N: usize>(
+pub(crate) fn carry<S: BlindMulSimd, const L: usize, const N: usize>(
     simd: S,
     mut loose: LooseElement<S::V, L, N>,
 ) -> Element<S::V, L, N> {
     propagate(simd, &mut loose.0);
-    debug_assert!(
-        loose.0[L - 1].is_below(Interleaved::splat(simd, 1 << 52)) == [Mask::MAX; N],
-        "a value is negative or does not fit its limbs"
-    );
+    for is_below in loose.0[L - 1].is_below(Interleaved::splat(simd, 1 << 52)) {
+        is_below.claim("a value is not negative and fits its limbs");
+    }
     Element(loose.0)
 }
 
 /// Runs carries upwards. The top limb keeps the rest with its sign.
 #[inline(always)]
-pub(crate) fn propagate<S: MulSimd, const L: usize, const N: usize>(
+pub(crate) fn propagate<S: BlindMulSimd, const L: usize, const N: usize>(
     simd: S,
     limbs: &mut [Interleaved<S::V, N>; L],
 ) {

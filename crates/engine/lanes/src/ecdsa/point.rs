@@ -7,7 +7,7 @@ use zeroize::Zeroize;
 
 use super::field::CoordinateField;
 use super::interleaved::{Masks, not};
-use crate::simd::MulSimd;
+use crate::simd::{BlindSimd, BlindVector, MulSimd};
 
 /// A point `(x, y)`.
 #[derive(Clone, Copy, Debug)]

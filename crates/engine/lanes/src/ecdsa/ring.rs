@@ -6,9 +6,9 @@ use std::marker::PhantomData;
 
 use super::constants::{multiple, negated_inverse, shifted, small};
 use super::element::{Element, LooseElement, ProductColumns};
-use super::interleaved::{Interleaved, Masks, set_part};
+use super::interleaved::{BlindMasks, Interleaved, set_part};
 use super::kernels::{carry, products, propagate, rows, square};
-use crate::simd::{MulSimd, Words};
+use crate::simd::{BlindMulSimd, BlindMulVector, BlindSimd, MulSimd, Words};
 
 /// An odd modulus of L limbs, and the reduction of products by it. R is 2^(52 L).
 pub(crate) trait OddModulus<const L: usize>: Copy + fmt::Debug + Send + Sync + 'static {
@@ -23,7 +23,7 @@ pub(crate) trait OddModulus<const L: usize>: Copy + fmt::Debug + Send + Sync + '
 
     /// Runs Montgomery's reduction: `(wide + q m) / R` with q below R, so the result is in `(wide/R, wide/R + m)`.
     #[inline(always)]
-    fn reduce<S: MulSimd, const N: usize>(
+    fn reduce<S: BlindMulSimd, const N: usize>(
         simd: S,
         mut wide: ProductColumns<S::V, L, N>,
     ) -> LooseElement<S::V, L, N> {
@@ -48,7 +48,7 @@ pub(crate) trait OddModulus<const L: usize>: Copy + fmt::Debug + Send + Sync + '
 /// A modulus of coordinates, with a cheap reduction of differences.
 pub(crate) trait FieldModulus<const L: usize>: OddModulus<L> {
     /// Returns the same residue as a positive value below `m (1 + 2^-8)`. The value must be within 31 m of zero.
-    fn reduce_weakly<S: MulSimd, const N: usize>(
+    fn reduce_weakly<S: BlindMulSimd, const N: usize>(
         simd: S,
         loose: LooseElement<S::V, L, N>,
     ) -> Element<S::V, L, N>;
@@ -61,7 +61,7 @@ pub(crate) struct MontgomeryRing<S, M, const L: usize, const N: usize> {
     modulus: PhantomData<M>,
 }
 
-impl<S: MulSimd, M: OddModulus<L>, const L: usize, const N: usize> MontgomeryRing<S, M, L, N> {
+impl<S: BlindMulSimd, M: OddModulus<L>, const L: usize, const N: usize> MontgomeryRing<S, M, L, N> {
     /// True if the N parts take turns by whole steps. The order is pinned, because the compiler would mix the steps
     /// and spill. The multiplications of one part run while the carries of the other wait, as far as the CPU looks
     /// ahead. It does not look beyond a step of eight limbs, so there the instructions are mixed.
@@ -78,18 +78,6 @@ impl<S: MulSimd, M: OddModulus<L>, const L: usize, const N: usize> MontgomeryRin
         let mut element = self.zero();
         for (limb, word) in element.0.iter_mut().zip(limbs) {
             *limb = self.word(*word);
-        }
-        element
-    }
-
-    /// Loads one integer per lane.
-    #[inline(always)]
-    pub(crate) fn load(self, limbs: [&[Words; L]; N]) -> Element<S::V, L, N> {
-        let mut element = self.zero();
-        for n in 0..N {
-            for (limb, words) in element.0.iter_mut().zip(limbs[n]) {
-                limb.0[n] = self.simd.load(words);
-            }
         }
         element
     }
@@ -296,12 +284,12 @@ impl<S: MulSimd, M: OddModulus<L>, const L: usize, const N: usize> MontgomeryRin
 
     /// Returns the lanes in which a plain value is below m.
     #[inline(always)]
-    pub(crate) fn is_below_modulus(self, a: &Element<S::V, L, N>) -> Masks<N> {
+    pub(crate) fn is_below_modulus(self, a: &Element<S::V, L, N>) -> BlindMasks<S::V, N> {
         self.minus_modulus(a).1
     }
 
     #[inline(always)]
-    fn minus_modulus(self, a: &Element<S::V, L, N>) -> (Element<S::V, L, N>, Masks<N>) {
+    fn minus_modulus(self, a: &Element<S::V, L, N>) -> (Element<S::V, L, N>, BlindMasks<S::V, N>) {
         let mut less = (a.loose() - self.splat(&M::LIMBS)).0;
         propagate(self.simd, &mut less);
         // The top limb keeps the sign of the difference.
@@ -311,7 +299,7 @@ impl<S: MulSimd, M: OddModulus<L>, const L: usize, const N: usize> MontgomeryRin
 
     /// Returns the lanes in which all limbs are zero.
     #[inline(always)]
-    pub(crate) fn is_zero(self, a: &Element<S::V, L, N>) -> Masks<N> {
+    pub(crate) fn is_zero(self, a: &Element<S::V, L, N>) -> BlindMasks<S::V, N> {
         let mut any = a.0[0];
         for limb in &a.0[1..] {
             any = any | *limb;
@@ -323,7 +311,7 @@ impl<S: MulSimd, M: OddModulus<L>, const L: usize, const N: usize> MontgomeryRin
     #[inline(always)]
     pub(crate) fn select(
         self,
-        mask: Masks<N>,
+        mask: BlindMasks<S::V, N>,
         no: &Element<S::V, L, N>,
         yes: &Element<S::V, L, N>,
     ) -> Element<S::V, L, N> {
@@ -335,7 +323,7 @@ impl<S: MulSimd, M: OddModulus<L>, const L: usize, const N: usize> MontgomeryRin
     }
 }
 
-impl<S: MulSimd, F: FieldModulus<L>, const L: usize, const N: usize> MontgomeryRing<S, F, L, N> {
+impl<S: BlindMulSimd, F: FieldModulus<L>, const L: usize, const N: usize> MontgomeryRing<S, F, L, N> {
     /// As [`FieldModulus::reduce_weakly`].
     #[inline(always)]
     pub(crate) fn reduce_weakly(self, loose: LooseElement<S::V, L, N>) -> Element<S::V, L, N> {
@@ -351,6 +339,20 @@ impl<S: MulSimd, F: FieldModulus<L>, const L: usize, const N: usize> MontgomeryR
                 || F::reduce_weakly::<S, K>(self.simd, loose.part(n)),
             );
             set_part(&mut element.0, n, &part.0);
+        }
+        element
+    }
+}
+
+impl<S: MulSimd, M: OddModulus<L>, const L: usize, const N: usize> MontgomeryRing<S, M, L, N> {
+    /// Loads one integer per lane.
+    #[inline(always)]
+    pub(crate) fn load(self, limbs: [&[Words; L]; N]) -> Element<S::V, L, N> {
+        let mut element = self.zero();
+        for n in 0..N {
+            for (limb, words) in element.0.iter_mut().zip(limbs[n]) {
+                limb.0[n] = self.simd.load(words);
+            }
         }
         element
     }

@@ -1,7 +1,7 @@
 //! Table rows: affine points in memory, and integers of 64-bit words as limbs.
 
 use super::constants::LOW_52;
-use crate::simd::{MulSimd, MulVector, Words};
+use crate::simd::{BlindMulSimd, BlindMulVector, BlindSimd, Words};
 
 /// A cache line of eight words.
 #[derive(Clone, Copy, Debug, Default)]
@@ -10,7 +10,7 @@ pub(crate) struct CacheLine(pub(crate) Words);
 
 /// Returns limb `at` of an integer of 64-bit words, lowest first.
 #[inline(always)]
-fn limb<S: MulSimd>(simd: S, words: &[S::V], at: usize) -> S::V {
+fn limb<S: BlindMulSimd>(simd: S, words: &[S::V], at: usize) -> S::V {
     let (word, bit) = (52 * at / 64, (52 * at % 64) as u64);
     let mut limb = match words.get(word) {
         Some(low) => low.shr_each(simd.splat(bit)),
@@ -27,7 +27,7 @@ fn limb<S: MulSimd>(simd: S, words: &[S::V], at: usize) -> S::V {
 
 /// Converts integers of 64-bit words to limbs of 52 bits. Words past the end are zero.
 #[inline(always)]
-pub(crate) fn limbs_of_words<S: MulSimd, const L: usize>(simd: S, words: &[S::V]) -> [S::V; L] {
+pub(crate) fn limbs_of_words<S: BlindMulSimd, const L: usize>(simd: S, words: &[S::V]) -> [S::V; L] {
     let mut limbs = [simd.zero(); L];
     for (at, to) in limbs.iter_mut().enumerate() {
         *to = limb(simd, words, at);
@@ -37,7 +37,11 @@ pub(crate) fn limbs_of_words<S: MulSimd, const L: usize>(simd: S, words: &[S::V]
 
 /// Converts integers of limbs to 64-bit words, lowest first.
 #[inline(always)]
-pub(crate) fn words_of_limbs<S: MulSimd, const L: usize>(simd: S, limbs: &[S::V; L], words: &mut [S::V]) {
+pub(crate) fn words_of_limbs<S: BlindMulSimd, const L: usize>(
+    simd: S,
+    limbs: &[S::V; L],
+    words: &mut [S::V],
+) {
     for (at, to) in words.iter_mut().enumerate() {
         let (limb, bit) = (64 * at / 52, (64 * at % 52) as u64);
         *to = limbs[limb].shr_each(simd.splat(bit));

@@ -4,7 +4,7 @@ use zeroize::Zeroize;
 
 use super::{HalfMask, LaneHash, LaneMessages, MessageEnding, WORDS, marks, row_and_mark};
 use crate::keccak::{KeccakState, LAST_BIT, RATE_128, SHA3_SUFFIX, SHAKE_SUFFIX, STATE_WORDS, permute};
-use crate::simd::{LaneArray, Mask, Simd, Vector};
+use crate::simd::{BlindVector, LaneArray, Mask, Simd, Vector};
 
 /// A function with blocks of `RATE` words, and the byte that follows a message.
 #[derive(Debug)]

@@ -4,7 +4,7 @@ use super::reduce::{DsaFactor, Q, centre, divide_sums, lift};
 use super::rounding::{decompose, exceeds, make_hint, use_hint};
 use super::transform::{ZETA, forward, inverse, inverse_scale};
 use super::*;
-use crate::simd::ShortVector;
+use crate::simd::{BlindMulVector, BlindSimd, BlindVector, ShortVector};
 use crate::simd::{Cpu, LaneArray, PortableSimd, Simd};
 
 const PORTABLE: PortableSimd = PortableSimd;
@@ -69,7 +69,7 @@ fn jobs_and_half_lanes_are_one_to_one() {
             assert_eq!(job_of::<V>(half_of::<V>(job)), job);
         }
     }
-    check::<<PortableSimd as Simd>::V>();
+    check::<<PortableSimd as BlindSimd>::V>();
 }
 
 fn products_are_residues<S: ShortSimd>(simd: S) {

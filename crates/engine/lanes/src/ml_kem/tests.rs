@@ -2,7 +2,7 @@ use super::coding::{compress, decompress};
 use super::reduce::{KemFactor, Q, reduce, to_montgomery};
 use super::transform::{forward, inverse, inverse_scale};
 use super::*;
-use crate::simd::{LaneArray, PortableSimd, Simd};
+use crate::simd::{BlindMulVector, BlindSimd, BlindVector, LaneArray, PortableSimd, Simd};
 
 /// Returns the words of the quarter lanes of a vector.
 fn quarters<V: Vector>(vector: V) -> Vec<i16> {
@@ -12,7 +12,7 @@ fn quarters<V: Vector>(vector: V) -> Vec<i16> {
 
 /// Calls `check` with all words of 16 bits and what `f` makes of them.
 fn each_word(
-    f: impl Fn(PortableSimd, <PortableSimd as Simd>::V) -> <PortableSimd as Simd>::V,
+    f: impl Fn(PortableSimd, <PortableSimd as BlindSimd>::V) -> <PortableSimd as BlindSimd>::V,
     check: impl Fn(i16, i16),
 ) {
     for first in (i16::MIN..=i16::MAX).step_by(4) {

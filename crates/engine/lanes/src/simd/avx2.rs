@@ -11,7 +11,7 @@ use zeroize::Zeroize;
 use super::ifma::prefetch;
 use super::pair::HalfVector;
 use super::registers::clear_registers;
-use super::{Cpu, HalfMask, Mask, ShortSimd, ShortVector, Simd, Vector};
+use super::{BlindSimd, BlindVector, Cpu, HalfMask, Mask, ShortSimd, ShortVector, Simd, Vector};
 use crate::simd::Leaf;
 
 /// The lanes of a vector.
@@ -145,7 +145,7 @@ fn take_below(bytes: &[u8; 24], bound: u16, out: &mut [u16; 16]) -> usize {
     }
 }
 
-impl Simd for Avx2Simd {
+impl BlindSimd for Avx2Simd {
     type V = YmmVector;
 
     #[inline(always)]
@@ -153,7 +153,9 @@ impl Simd for Avx2Simd {
         // SAFETY: `self` proves AVX2.
         YmmVector(unsafe { _mm256_set1_epi64x(word.cast_signed()) })
     }
+}
 
+impl Simd for Avx2Simd {
     #[inline(always)]
     fn load(self, words: &[u64; WORDS]) -> YmmVector {
         // SAFETY: `self` proves AVX2; the reference is to 32 readable bytes, and the load may be unaligned.
@@ -215,9 +217,42 @@ fn word_of(bytes: &[u8]) -> u64 {
     }
 }
 
+impl BlindVector for YmmVector {
+    type Mask = Mask;
+    const UNROLLS: bool = true;
+
+    #[inline(always)]
+    fn shl<const N: u32>(self) -> Self {
+        // SAFETY: `self` proves AVX2. The count is a constant, which the compiler puts into the instruction.
+        Self(unsafe { _mm256_sll_epi64(self.0, _mm_cvtsi32_si128(N.cast_signed())) })
+    }
+
+    #[inline(always)]
+    fn shr<const N: u32>(self) -> Self {
+        // SAFETY: as for `shl`.
+        Self(unsafe { _mm256_srl_epi64(self.0, _mm_cvtsi32_si128(N.cast_signed())) })
+    }
+
+    #[inline(always)]
+    fn and_not(self, other: Self) -> Self {
+        // SAFETY: `self` proves AVX2.
+        Self(unsafe { _mm256_andnot_si256(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn add_if(self, mask: Mask, other: Self) -> Self {
+        // SAFETY: `self` proves AVX2.
+        unsafe {
+            let bits = _mm256_setr_epi64x(1, 2, 4, 8);
+            let set = _mm256_and_si256(_mm256_set1_epi64x(i64::from(mask)), bits);
+            let ones = _mm256_cmpeq_epi64(set, bits);
+            Self(_mm256_add_epi64(self.0, _mm256_and_si256(other.0, ones)))
+        }
+    }
+}
+
 impl Vector for YmmVector {
     const WORDS: usize = WORDS;
-    const UNROLLS: bool = true;
     const HAS_TERNARY: bool = false;
     const HASHES_IN_PAIRS: bool = false;
 
@@ -261,18 +296,6 @@ impl Vector for YmmVector {
             let word = unsafe { _mm_cvtsi128_si64(half) }.to_le_bytes();
             rest.iter_mut().zip(word).for_each(|(to, from)| *to = from);
         }
-    }
-
-    #[inline(always)]
-    fn shl<const N: u32>(self) -> Self {
-        // SAFETY: `self` proves AVX2. The count is a constant, which the compiler puts into the instruction.
-        Self(unsafe { _mm256_sll_epi64(self.0, _mm_cvtsi32_si128(N.cast_signed())) })
-    }
-
-    #[inline(always)]
-    fn shr<const N: u32>(self) -> Self {
-        // SAFETY: as for `shl`.
-        Self(unsafe { _mm256_srl_epi64(self.0, _mm_cvtsi32_si128(N.cast_signed())) })
     }
 
     #[inline(always)]
@@ -335,12 +358,6 @@ impl Vector for YmmVector {
     }
 
     #[inline(always)]
-    fn and_not(self, other: Self) -> Self {
-        // SAFETY: `self` proves AVX2.
-        Self(unsafe { _mm256_andnot_si256(self.0, other.0) })
-    }
-
-    #[inline(always)]
     fn ternary<const TABLE: i32>(self, b: Self, c: Self) -> Self {
         match TABLE {
             0x96 => self ^ b ^ c,
@@ -351,17 +368,6 @@ impl Vector for YmmVector {
                 let input = |vector: Self, bit: i32| if row & bit != 0 { vector } else { !vector };
                 sum | (input(self, 4) & input(b, 2) & input(c, 1))
             }),
-        }
-    }
-
-    #[inline(always)]
-    fn add_if(self, mask: Mask, other: Self) -> Self {
-        // SAFETY: `self` proves AVX2.
-        unsafe {
-            let bits = _mm256_setr_epi64x(1, 2, 4, 8);
-            let set = _mm256_and_si256(_mm256_set1_epi64x(i64::from(mask)), bits);
-            let ones = _mm256_cmpeq_epi64(set, bits);
-            Self(_mm256_add_epi64(self.0, _mm256_and_si256(other.0, ones)))
         }
     }
 

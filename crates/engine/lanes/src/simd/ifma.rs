@@ -11,7 +11,8 @@ use std::sync::atomic::{Ordering, compiler_fence};
 use zeroize::Zeroize;
 
 use super::{
-    Cpu, HalfMask, LANES, Mask, MulSimd, MulVector, ShortSimd, ShortVector, Simd, UnzipSimd, Vector, Words,
+    BlindMulVector, BlindSimd, BlindVector, Cpu, HalfMask, LANES, Mask, MulSimd, MulVector, ShortSimd,
+    ShortVector, Simd, UnzipSimd, Vector, Words,
 };
 use crate::simd::Leaf;
 
@@ -162,7 +163,7 @@ fn take_below(bytes: &[u8; 24], bound: u16, out: &mut [u16; 16]) -> usize {
     }
 }
 
-impl Simd for IfmaSimd {
+impl BlindSimd for IfmaSimd {
     type V = ZmmVector;
 
     #[inline(always)]
@@ -170,7 +171,9 @@ impl Simd for IfmaSimd {
         // SAFETY: `self` proves AVX-512F.
         ZmmVector(unsafe { _mm512_set1_epi64(word.cast_signed()) })
     }
+}
 
+impl Simd for IfmaSimd {
     #[inline(always)]
     fn load(self, words: &Words) -> ZmmVector {
         // SAFETY: `self` proves AVX-512F; the reference is to 64 readable bytes, and the load may be unaligned.
@@ -305,6 +308,36 @@ fn pinned(mut vector: __m512i) -> __m512i {
     vector
 }
 
+impl BlindVector for ZmmVector {
+    type Mask = Mask;
+
+    const UNROLLS: bool = true;
+
+    #[inline(always)]
+    fn shl<const N: u32>(self) -> Self {
+        // SAFETY: `self` proves AVX-512F.
+        Self(unsafe { _mm512_slli_epi64::<N>(self.0) })
+    }
+
+    #[inline(always)]
+    fn shr<const N: u32>(self) -> Self {
+        // SAFETY: `self` proves AVX-512F.
+        Self(unsafe { _mm512_srli_epi64::<N>(self.0) })
+    }
+
+    #[inline(always)]
+    fn and_not(self, other: Self) -> Self {
+        // SAFETY: `self` proves AVX-512F.
+        Self(unsafe { _mm512_andnot_si512(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn add_if(self, mask: Mask, other: Self) -> Self {
+        // SAFETY: `self` proves AVX-512F.
+        Self(unsafe { _mm512_mask_add_epi64(self.0, mask, self.0, other.0) })
+    }
+}
+
 impl Vector for ZmmVector {
     const WORDS: usize = LANES;
     const HAS_TERNARY: bool = true;
@@ -312,8 +345,6 @@ impl Vector for ZmmVector {
 
     type Lanes<T: Copy> = [T; LANES];
     type Bytes = [u8; 8 * LANES];
-
-    const UNROLLS: bool = true;
 
     #[inline(always)]
     fn words(self) -> Words {
@@ -329,18 +360,6 @@ impl Vector for ZmmVector {
         unsafe {
             _mm512_mask_storeu_epi8(out.as_mut_ptr().cast(), prefix_mask(out.len()), self.0);
         }
-    }
-
-    #[inline(always)]
-    fn shl<const N: u32>(self) -> Self {
-        // SAFETY: `self` proves AVX-512F.
-        Self(unsafe { _mm512_slli_epi64::<N>(self.0) })
-    }
-
-    #[inline(always)]
-    fn shr<const N: u32>(self) -> Self {
-        // SAFETY: `self` proves AVX-512F.
-        Self(unsafe { _mm512_srli_epi64::<N>(self.0) })
     }
 
     #[inline(always)]
@@ -392,21 +411,9 @@ impl Vector for ZmmVector {
     }
 
     #[inline(always)]
-    fn and_not(self, other: Self) -> Self {
-        // SAFETY: `self` proves AVX-512F.
-        Self(unsafe { _mm512_andnot_si512(self.0, other.0) })
-    }
-
-    #[inline(always)]
     fn ternary<const TABLE: i32>(self, b: Self, c: Self) -> Self {
         // SAFETY: `self` proves AVX-512F.
         Self(unsafe { _mm512_ternarylogic_epi64::<TABLE>(self.0, b.0, c.0) })
-    }
-
-    #[inline(always)]
-    fn add_if(self, mask: Mask, other: Self) -> Self {
-        // SAFETY: `self` proves AVX-512F.
-        Self(unsafe { _mm512_mask_add_epi64(self.0, mask, self.0, other.0) })
     }
 
     #[inline(always)]
@@ -550,7 +557,7 @@ impl ShortVector for ZmmVector {
     }
 }
 
-impl MulVector for ZmmVector {
+impl BlindMulVector for ZmmVector {
     #[inline(always)]
     fn madd_lo(self, a: Self, b: Self) -> Self {
         // SAFETY: `self` proves AVX-512 IFMA.
@@ -634,7 +641,9 @@ impl MulVector for ZmmVector {
         // SAFETY: `self` proves AVX-512F.
         Self(unsafe { _mm512_mask_sub_epi64(self.0, mask, self.0, other.0) })
     }
+}
 
+impl MulVector for ZmmVector {
     #[inline(always)]
     fn pick16(self, low: Self, high: Self) -> Self {
         // SAFETY: `self` proves AVX-512F. The instruction looks at the low four bits of each index.

@@ -3,6 +3,7 @@
 //! | module | contents |
 //! |---|---|
 //! | this one | [`Cpu`] and [`Simd`] (a CPU with the instructions) and [`Vector`] (its lanes) |
+//! | `blind` | [`BlindSimd`] and [`BlindMulVector`]: the part of them that shows no word |
 //! | `multiply` | [`MulSimd`] and [`MulVector`]: eight lanes with products of 52 bits |
 //! | `blocks` | [`SingleSimd`] and [`BlockSimd`]: rounds of AES on one and on four blocks, products of GHASH |
 //! | `short` | [`ShortSimd`] and [`ShortVector`]: words of 16 and 32 bits, for polynomials of lattice schemes |
@@ -38,6 +39,7 @@ mod aes_arm;
 mod aes_ni;
 #[cfg(target_arch = "x86_64")]
 mod avx2;
+mod blind;
 mod blocks;
 #[cfg(any(target_arch = "x86_64", test, feature = "portable"))]
 pub(crate) mod doubles;
@@ -77,9 +79,6 @@ mod vaes256;
 pub(crate) fn fetch_ahead(_bytes: &[u8], _at: u32) {}
 
 use std::fmt::Debug;
-use std::ops::{Add, BitAnd, BitOr, BitXor, Not, Sub};
-
-use zeroize::Zeroize;
 
 #[cfg(target_arch = "aarch64")]
 pub(crate) use aes_arm::ArmAesSimd;
@@ -87,6 +86,7 @@ pub(crate) use aes_arm::ArmAesSimd;
 pub(crate) use aes_ni::AesSimd;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use avx2::Avx2Simd;
+pub(crate) use blind::{BlindMulSimd, BlindMulVector, BlindSimd, BlindVector, LaneMask};
 pub(crate) use blocks::{
     AesBlocks, BLOCK, BlockBytes, BlockSimd, FOUR_BLOCKS, HashPowers, OneBlock, SingleSimd,
 };
@@ -146,14 +146,8 @@ pub(crate) trait Cpu: Copy + Debug + Send + Sync + 'static {
     fn clear_registers(self);
 }
 
-/// A CPU that can make vectors.
-pub(crate) trait Simd: Cpu {
-    /// The vectors of the CPU.
-    type V: Vector;
-
-    /// Returns the same word in every lane.
-    fn splat(self, word: u64) -> Self::V;
-
+/// A CPU that can make vectors, and show their words.
+pub(crate) trait Simd: BlindSimd<V: Vector> {
     /// Loads one word per lane.
     fn load(self, words: &LaneValues<Self::V, u64>) -> Self::V;
 
@@ -166,19 +160,6 @@ pub(crate) trait Simd: Cpu {
     /// Loads the first bytes of a slice as little-endian words, as many as a vector holds. A shorter slice is followed
     /// by zeros.
     fn load_prefix(self, bytes: &[u8]) -> Self::V;
-
-    /// Returns zero in every lane.
-    #[inline(always)]
-    fn zero(self) -> Self::V {
-        self.splat(0)
-    }
-
-    /// Runs a step of a larger body: in place if vectors are registers, and as a separate function otherwise.
-    /// Inlined arithmetic on arrays would be a huge amount of code and take minutes to compile.
-    #[inline(always)]
-    fn step<R>(self, body: impl FnOnce() -> R) -> R {
-        if Self::V::UNROLLS { body() } else { self.call(body) }
-    }
 }
 
 /// One value per lane of a vector.
@@ -186,20 +167,7 @@ pub(crate) type LaneValues<V, T> = <V as Vector>::Lanes<T>;
 
 /// Lanes of 64 bits. Unless its documentation says otherwise, an operation works on each lane by itself and wraps.
 /// Every operation takes the same time for all values.
-pub(crate) trait Vector:
-    Copy
-    + Debug
-    + Send
-    + Sync
-    + 'static
-    + Zeroize
-    + Add<Output = Self>
-    + Sub<Output = Self>
-    + BitAnd<Output = Self>
-    + BitOr<Output = Self>
-    + BitXor<Output = Self>
-    + Not<Output = Self>
-{
+pub(crate) trait Vector: BlindVector<Mask = Mask> {
     /// The number of lanes: a power of two up to 8.
     const WORDS: usize;
 
@@ -211,9 +179,6 @@ pub(crate) trait Vector:
 
     /// The bits of a vector.
     const BITS: usize = 64 * Self::WORDS;
-
-    /// True if loops with a fixed number of rounds should have a copy of their body per round.
-    const UNROLLS: bool = false;
 
     /// True if [`Vector::ternary`] is one instruction for every table. Otherwise it is a few instructions for the
     /// tables 0x96, 0xCA and 0xE8, and slow for others.
@@ -238,12 +203,6 @@ pub(crate) trait Vector:
     /// Stores the leading bytes of the little-endian words, as many as the slice holds.
     fn store_prefix(self, out: &mut [u8]);
 
-    /// Shifts to the left by `N` below 64.
-    fn shl<const N: u32>(self) -> Self;
-
-    /// Shifts to the right by `N` below 64, logically.
-    fn shr<const N: u32>(self) -> Self;
-
     /// Rotates to the right by `N` from 1 to 63.
     fn rotr<const N: i32>(self) -> Self;
 
@@ -265,14 +224,8 @@ pub(crate) trait Vector:
     /// Reverses the bytes of each half lane.
     fn swap_bytes32(self) -> Self;
 
-    /// Computes `!self & other`.
-    fn and_not(self, other: Self) -> Self;
-
     /// Computes any function of three bits: for bits a of self, b and c, the result is bit `4a + 2b + c` of `TABLE`.
     fn ternary<const TABLE: i32>(self, b: Self, c: Self) -> Self;
-
-    /// Computes `self + other` in lanes whose mask bit is set, and returns `self` in the others.
-    fn add_if(self, mask: Mask, other: Self) -> Self;
 
     /// Exchanges the upper half of each `2 N` bits of `low` with the lower half of those of `high`. `mask` has ones in
     /// the lower halves.

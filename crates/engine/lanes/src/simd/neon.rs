@@ -15,7 +15,7 @@ use zeroize::Zeroize;
 
 use super::partial::{short_words, store_short};
 use super::registers::clear_registers;
-use super::{Cpu, HalfMask, Mask, Simd, Vector};
+use super::{BlindSimd, BlindVector, Cpu, HalfMask, Mask, Simd, Vector};
 use crate::simd::Leaf;
 
 /// The lanes of a vector.
@@ -89,7 +89,7 @@ pub(crate) fn fetch_ahead(bytes: &[u8], at: u32) {
     }
 }
 
-impl Simd for NeonSimd {
+impl BlindSimd for NeonSimd {
     type V = NeonVector;
 
     #[inline(always)]
@@ -97,7 +97,9 @@ impl Simd for NeonSimd {
         // SAFETY: `self` proves NEON.
         NeonVector(unsafe { vdupq_n_u64(word) })
     }
+}
 
+impl Simd for NeonSimd {
     #[inline(always)]
     fn load(self, words: &[u64; WORDS]) -> NeonVector {
         // SAFETY: `self` proves NEON; the reference is to 16 readable bytes.
@@ -125,9 +127,40 @@ impl Simd for NeonSimd {
     }
 }
 
+impl BlindVector for NeonVector {
+    type Mask = Mask;
+    const UNROLLS: bool = true;
+
+    #[inline(always)]
+    fn shl<const N: u32>(self) -> Self {
+        // SAFETY: `self` proves NEON. The count is a constant, which the compiler puts into the instruction.
+        Self(unsafe { vshlq_u64(self.0, vdupq_n_s64(i64::from(N))) })
+    }
+
+    #[inline(always)]
+    fn shr<const N: u32>(self) -> Self {
+        // SAFETY: as for `shl`. A negative count shifts to the right.
+        Self(unsafe { vshlq_u64(self.0, vdupq_n_s64(-i64::from(N))) })
+    }
+
+    #[inline(always)]
+    fn and_not(self, other: Self) -> Self {
+        // SAFETY: `self` proves NEON.
+        Self(unsafe { vbicq_u64(other.0, self.0) })
+    }
+
+    #[inline(always)]
+    fn add_if(self, mask: Mask, other: Self) -> Self {
+        // SAFETY: `self` proves NEON; the array is 16 readable bytes.
+        unsafe {
+            let ones = vtstq_u64(vdupq_n_u64(u64::from(mask)), vld1q_u64([1, 2].as_ptr()));
+            Self(vaddq_u64(self.0, vandq_u64(other.0, ones)))
+        }
+    }
+}
+
 impl Vector for NeonVector {
     const WORDS: usize = WORDS;
-    const UNROLLS: bool = true;
     const HAS_TERNARY: bool = false;
     const OFFERS_HASHES: bool = false;
     const HASHES_IN_PAIRS: bool = false;
@@ -150,18 +183,6 @@ impl Vector for NeonVector {
             Some(whole) => unsafe { vst1q_u8(whole.as_mut_ptr(), self.bytes()) },
             None => store_short(self.words(), out),
         }
-    }
-
-    #[inline(always)]
-    fn shl<const N: u32>(self) -> Self {
-        // SAFETY: `self` proves NEON. The count is a constant, which the compiler puts into the instruction.
-        Self(unsafe { vshlq_u64(self.0, vdupq_n_s64(i64::from(N))) })
-    }
-
-    #[inline(always)]
-    fn shr<const N: u32>(self) -> Self {
-        // SAFETY: as for `shl`. A negative count shifts to the right.
-        Self(unsafe { vshlq_u64(self.0, vdupq_n_s64(-i64::from(N))) })
     }
 
     #[inline(always)]
@@ -216,12 +237,6 @@ impl Vector for NeonVector {
     }
 
     #[inline(always)]
-    fn and_not(self, other: Self) -> Self {
-        // SAFETY: `self` proves NEON.
-        Self(unsafe { vbicq_u64(other.0, self.0) })
-    }
-
-    #[inline(always)]
     fn ternary<const TABLE: i32>(self, b: Self, c: Self) -> Self {
         match TABLE {
             0x96 => self ^ b ^ c,
@@ -233,15 +248,6 @@ impl Vector for NeonVector {
                 let input = |vector: Self, bit: i32| if row & bit != 0 { vector } else { !vector };
                 sum | (input(self, 4) & input(b, 2) & input(c, 1))
             }),
-        }
-    }
-
-    #[inline(always)]
-    fn add_if(self, mask: Mask, other: Self) -> Self {
-        // SAFETY: `self` proves NEON; the array is 16 readable bytes.
-        unsafe {
-            let ones = vtstq_u64(vdupq_n_u64(u64::from(mask)), vld1q_u64([1, 2].as_ptr()));
-            Self(vaddq_u64(self.0, vandq_u64(other.0, ones)))
         }
     }
 

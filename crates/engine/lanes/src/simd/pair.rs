@@ -5,7 +5,7 @@ use std::ops::{Add, BitAnd, BitOr, BitXor, Not, Sub};
 
 use zeroize::Zeroize;
 
-use super::{HalfMask, LANES, Mask, MulVector, Vector, Words};
+use super::{BlindMulVector, BlindVector, HalfMask, LANES, Mask, MulVector, Vector, Words};
 
 /// The lanes of a half.
 const HALF: usize = LANES / 2;
@@ -98,10 +98,34 @@ pub(super) fn halves<T, const N: usize, const M: usize>(whole: &[T; N]) -> [&[T;
     }
 }
 
-impl<V: HalfVector> Vector for Pair<V> {
-    const WORDS: usize = LANES;
+impl<V: HalfVector> BlindVector for Pair<V> {
+    type Mask = Mask;
     // Products are long, so they are functions and loops.
     const UNROLLS: bool = false;
+
+    #[inline(always)]
+    fn shl<const N: u32>(self) -> Self {
+        both!(half = self => half.shl::<N>())
+    }
+
+    #[inline(always)]
+    fn shr<const N: u32>(self) -> Self {
+        both!(half = self => half.shr::<N>())
+    }
+
+    #[inline(always)]
+    fn and_not(self, other: Self) -> Self {
+        both!(half = self, other = other => half.and_not(other))
+    }
+
+    #[inline(always)]
+    fn add_if(self, mask: Mask, other: Self) -> Self {
+        self + (self.ones_if(mask) & other)
+    }
+}
+
+impl<V: HalfVector> Vector for Pair<V> {
+    const WORDS: usize = LANES;
     const HAS_TERNARY: bool = V::HAS_TERNARY;
     const HASHES_IN_PAIRS: bool = false;
 
@@ -120,16 +144,6 @@ impl<V: HalfVector> Vector for Pair<V> {
         let (low, high) = out.split_at_mut(out.len().min(8 * HALF));
         self.0[0].store_prefix(low);
         self.0[1].store_prefix(high);
-    }
-
-    #[inline(always)]
-    fn shl<const N: u32>(self) -> Self {
-        both!(half = self => half.shl::<N>())
-    }
-
-    #[inline(always)]
-    fn shr<const N: u32>(self) -> Self {
-        both!(half = self => half.shr::<N>())
     }
 
     #[inline(always)]
@@ -168,18 +182,8 @@ impl<V: HalfVector> Vector for Pair<V> {
     }
 
     #[inline(always)]
-    fn and_not(self, other: Self) -> Self {
-        both!(half = self, other = other => half.and_not(other))
-    }
-
-    #[inline(always)]
     fn ternary<const TABLE: i32>(self, b: Self, c: Self) -> Self {
         both!(a = self, b = b, c = c => a.ternary::<TABLE>(b, c))
-    }
-
-    #[inline(always)]
-    fn add_if(self, mask: Mask, other: Self) -> Self {
-        self + (self.ones_if(mask) & other)
     }
 
     #[inline(always)]
@@ -214,7 +218,7 @@ impl<V: HalfVector> Vector for Pair<V> {
     }
 }
 
-impl<V: HalfVector> MulVector for Pair<V> {
+impl<V: HalfVector> BlindMulVector for Pair<V> {
     const HAS_PRODUCTS: bool = false;
 
     #[inline(always)]
@@ -271,7 +275,9 @@ impl<V: HalfVector> MulVector for Pair<V> {
     fn sub_if(self, mask: Mask, other: Self) -> Self {
         self - (self.ones_if(mask) & other)
     }
+}
 
+impl<V: HalfVector> MulVector for Pair<V> {
     #[inline(always)]
     fn pick16(self, low: Self, high: Self) -> Self {
         let words = [low.0[0], low.0[1], high.0[0], high.0[1]];

@@ -11,7 +11,7 @@ use std::ops::BitXor;
 use super::aes_ni::{AesSimd, XmmBlock};
 use super::blocks::{AesBlocks, BlockBytes, BlockSimd, HashPowers};
 use super::ifma::{FrameAligner, prefix_mask};
-use super::{Cpu, IfmaSimd, MulVector, Simd, Vector};
+use super::{BlindMulVector, BlindSimd, Cpu, IfmaSimd, Simd, Vector};
 use crate::simd::Leaf;
 
 /// A CPU with VAES and VPCLMULQDQ in addition. [`VaesSimd::detect`] is the only constructor.

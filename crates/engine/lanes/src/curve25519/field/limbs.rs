@@ -10,7 +10,7 @@ use zeroize::Zeroize;
 use super::super::constants::BIAS;
 use super::super::words;
 use super::{FieldFactor, FieldSimd, WideSum};
-use crate::simd::{Mask, MulSimd, MulVector, Vector};
+use crate::simd::{BlindMulSimd, BlindMulVector, BlindSimd, BlindVector, LaneMask, Mask, MulVector};
 
 /// A value below 2^255 + 2^218. Only the low 52 bits of each limb count, because multiplications read no others.
 #[derive(Clone, Copy, Debug, Zeroize)]
@@ -41,10 +41,10 @@ const TOP_BITS: u32 = 47;
 const LOW_52: u64 = (1 << 52) - 1;
 const LOW_47: u64 = (1 << TOP_BITS) - 1;
 
-impl<V: MulVector> FactorLimbs<V> {
+impl<V: BlindMulVector> FactorLimbs<V> {
     /// Returns the same value in every lane.
     #[inline(always)]
-    fn splat<S: MulSimd<V = V>>(simd: S, limbs: &[u64; 5]) -> Self {
+    fn splat<S: BlindMulSimd<V = V>>(simd: S, limbs: &[u64; 5]) -> Self {
         let mut splats = [simd.zero(); 5];
         for (to, limb) in splats.iter_mut().zip(limbs) {
             *to = simd.splat(*limb);
@@ -60,13 +60,13 @@ impl<V: MulVector> FactorLimbs<V> {
 
     /// Converts a value below 2^255 from four words.
     #[inline(always)]
-    fn from_words<S: MulSimd<V = V>>(simd: S, words: &[V; 4]) -> Self {
+    fn from_words<S: BlindMulSimd<V = V>>(simd: S, words: &[V; 4]) -> Self {
         Self(words::split(simd, words))
     }
 
     /// Returns the limbs of the canonical value, which is below p.
     #[inline(always)]
-    fn canonical<S: MulSimd<V = V>>(&self, simd: S) -> [V; 5] {
+    fn canonical<S: BlindMulSimd<V = V>>(&self, simd: S) -> [V; 5] {
         let low = simd.splat(LOW_52);
         let mut limbs = self.0;
         // Bits above 52 belong to carries that have run on already: multiplications ignore them, comparisons do not.
@@ -92,37 +92,38 @@ impl<V: MulVector> FactorLimbs<V> {
 
     /// Returns the canonical value in four words.
     #[inline(always)]
-    fn as_words<S: MulSimd<V = V>>(&self, simd: S) -> [V; 4] {
+    fn as_words<S: BlindMulSimd<V = V>>(&self, simd: S) -> [V; 4] {
         words::join(simd, &self.canonical(simd))
     }
 
     /// Returns the lanes in which the value is zero.
     #[inline(always)]
-    fn is_zero<S: MulSimd<V = V>>(&self, simd: S) -> Mask {
+    fn is_zero<S: BlindMulSimd<V = V>>(&self, simd: S) -> V::Mask {
         let [a, b, c, d, e] = self.canonical(simd);
         (a | b | c | d | e).is_equal(simd.zero())
     }
 
     /// Converts a value below 2^255 from four words, and returns the lanes in which it is below p.
     #[inline(always)]
-    fn from_words_below_p<S: MulSimd<V = V>>(simd: S, words: &[V; 4]) -> (Self, Mask) {
+    fn from_words_below_p<S: BlindMulSimd<V = V>>(simd: S, words: &[V; 4]) -> (Self, V::Mask) {
         let value = Self::from_words(simd, words);
-        let mut is_canonical = Mask::MAX;
-        for (limb, canonical) in value.0.iter().zip(value.canonical(simd)) {
-            is_canonical &= limb.is_equal(canonical);
+        let canonical = value.canonical(simd);
+        let mut is_canonical = value.0[0].is_equal(canonical[0]);
+        for (limb, canonical) in value.0.iter().zip(canonical).skip(1) {
+            is_canonical = is_canonical & limb.is_equal(canonical);
         }
         (value, is_canonical)
     }
 
     /// Returns the lanes in which the canonical value is odd.
     #[inline(always)]
-    fn is_odd<S: MulSimd<V = V>>(&self, simd: S) -> Mask {
+    fn is_odd<S: BlindMulSimd<V = V>>(&self, simd: S) -> V::Mask {
         self.canonical(simd)[0].has_any(simd.splat(1))
     }
 
     /// Returns `yes` in lanes whose mask bit is set, and `self` in the others.
     #[inline(always)]
-    fn or_if(&self, mask: Mask, yes: &Self) -> Self {
+    fn or_if(&self, mask: V::Mask, yes: &Self) -> Self {
         let mut chosen = self.0;
         for (limb, yes) in chosen.iter_mut().zip(&yes.0) {
             *limb = limb.or_if(mask, *yes);
@@ -132,7 +133,7 @@ impl<V: MulVector> FactorLimbs<V> {
 
     /// Returns the same value as a term of sums.
     #[inline(always)]
-    fn widen<S: MulSimd<V = V>>(&self, simd: S) -> LimbSum<V> {
+    fn widen<S: BlindMulSimd<V = V>>(&self, simd: S) -> LimbSum<V> {
         let mut sum = self.0;
         for limb in &mut sum {
             *limb = *limb & simd.splat(LOW_52);
@@ -142,7 +143,7 @@ impl<V: MulVector> FactorLimbs<V> {
 
     /// Multiplies with 59 `vpmadd52`. The limbs of the result are below 2^56.
     #[inline(always)]
-    fn times<S: MulSimd<V = V>>(&self, simd: S, other: &Self) -> LimbSum<V> {
+    fn times<S: BlindMulSimd<V = V>>(&self, simd: S, other: &Self) -> LimbSum<V> {
         simd.step(
             #[inline(always)]
             || {
@@ -165,7 +166,7 @@ impl<V: MulVector> FactorLimbs<V> {
 
     /// Squares with 39 `vpmadd52`. The limbs of the result are below 2^56.
     #[inline(always)]
-    fn square<S: MulSimd<V = V>>(&self, simd: S) -> LimbSum<V> {
+    fn square<S: BlindMulSimd<V = V>>(&self, simd: S) -> LimbSum<V> {
         simd.step(
             #[inline(always)]
             || {
@@ -193,7 +194,7 @@ impl<V: MulVector> FactorLimbs<V> {
 
     /// Multiplies by a number below 2^20 with eleven `vpmadd52`. The limbs of the result are below 2^54.
     #[inline(always)]
-    fn times_small<S: MulSimd<V = V>>(&self, simd: S, number: u64) -> LimbSum<V> {
+    fn times_small<S: BlindMulSimd<V = V>>(&self, simd: S, number: u64) -> LimbSum<V> {
         simd.step(
             #[inline(always)]
             || {
@@ -215,18 +216,16 @@ impl<V: MulVector> FactorLimbs<V> {
     }
 
     #[inline(always)]
-    fn check<S: MulSimd<V = V>>(&self, simd: S) {
-        if cfg!(debug_assertions) {
-            // 2^47 + 2^10 in the top limb is the bound 2^255 + 2^218 of the type.
-            let top = self.0[4] & simd.splat(LOW_52);
-            debug_assert_eq!(top.is_below(simd.splat((1 << TOP_BITS) + (1 << 10))), Mask::MAX);
-        }
+    fn check<S: BlindMulSimd<V = V>>(&self, simd: S) {
+        // 2^47 + 2^10 in the top limb is the bound 2^255 + 2^218 of the type.
+        let top = self.0[4] & simd.splat(LOW_52);
+        top.is_below(simd.splat((1 << TOP_BITS) + (1 << 10))).claim("a factor is below 2^255 + 2^218");
     }
 }
 
 /// Reduces ten columns to five. Each column must be below 10 * 2^52, and the topmost below 2^42.75.
 #[inline(always)]
-fn fold<S: MulSimd>(simd: S, mut c: [S::V; 10]) -> LimbSum<S::V> {
+fn fold<S: BlindMulSimd>(simd: S, mut c: [S::V; 10]) -> LimbSum<S::V> {
     for at in 5..9 {
         // The upper columns are carried first, because `vpmadd52` reads only 52 bits of each.
         c[at + 1] = c[at + 1] + c[at].shr::<52>();
@@ -242,10 +241,10 @@ fn fold<S: MulSimd>(simd: S, mut c: [S::V; 10]) -> LimbSum<S::V> {
     LimbSum(low)
 }
 
-impl<V: MulVector> LimbSum<V> {
+impl<V: BlindMulVector> LimbSum<V> {
     /// Reduces the value to a factor with one `vpmadd52`. Bits from 255 on fold by 19, and carries run once.
     #[inline(always)]
-    fn reduce<S: MulSimd<V = V>>(&self, simd: S) -> FactorLimbs<V> {
+    fn reduce<S: BlindMulSimd<V = V>>(&self, simd: S) -> FactorLimbs<V> {
         simd.step(
             #[inline(always)]
             || {
@@ -264,7 +263,7 @@ impl<V: MulVector> LimbSum<V> {
 
     /// Computes `self - other`. `other` must be a product or a sum of up to five.
     #[inline(always)]
-    fn minus<S: MulSimd<V = V>>(&self, simd: S, other: &Self) -> Self {
+    fn minus<S: BlindMulSimd<V = V>>(&self, simd: S, other: &Self) -> Self {
         simd.step(
             #[inline(always)]
             || {
@@ -282,27 +281,25 @@ impl<V: MulVector> LimbSum<V> {
 
     /// Returns the same value in every lane.
     #[inline(always)]
-    fn splat<S: MulSimd<V = V>>(simd: S, limbs: &[u64; 5]) -> Self {
+    fn splat<S: BlindMulSimd<V = V>>(simd: S, limbs: &[u64; 5]) -> Self {
         Self(FactorLimbs::splat(simd, limbs).0)
     }
 
     /// Returns `yes` in lanes whose mask bit is set, and `self` in the others.
     #[inline(always)]
-    fn or_if(&self, mask: Mask, yes: &Self) -> Self {
+    fn or_if(&self, mask: V::Mask, yes: &Self) -> Self {
         Self(FactorLimbs(self.0).or_if(mask, &FactorLimbs(yes.0)).0)
     }
 
     #[inline(always)]
-    fn check<S: MulSimd<V = V>>(&self, simd: S, bound: u64) {
-        if cfg!(debug_assertions) {
-            for limb in self.0 {
-                debug_assert_eq!(limb.is_below(simd.splat(bound)), Mask::MAX);
-            }
+    fn check<S: BlindMulSimd<V = V>>(&self, simd: S, bound: u64) {
+        for limb in self.0 {
+            limb.is_below(simd.splat(bound)).claim("a limb of a sum is below its bound");
         }
     }
 }
 
-impl<V: MulVector> Add for LimbSum<V> {
+impl<V: BlindMulVector> Add for LimbSum<V> {
     type Output = Self;
 
     #[inline(always)]

@@ -145,8 +145,8 @@ macro_rules! field_of_limbs {
     ($simd:ty) => {
         impl $crate::curve25519::field::FieldSimd for $simd {
             const TAKES_TURNS: bool = true;
-            type Factor = $crate::curve25519::field::FactorLimbs<<Self as $crate::simd::Simd>::V>;
-            type Sum = $crate::curve25519::field::LimbSum<<Self as $crate::simd::Simd>::V>;
+            type Factor = $crate::curve25519::field::FactorLimbs<<Self as $crate::simd::BlindSimd>::V>;
+            type Sum = $crate::curve25519::field::LimbSum<<Self as $crate::simd::BlindSimd>::V>;
         }
     };
 }

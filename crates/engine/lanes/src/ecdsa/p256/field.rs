@@ -6,7 +6,7 @@ use crate::ecdsa::element::{Element, LooseElement, ProductColumns};
 use crate::ecdsa::interleaved::Interleaved;
 use crate::ecdsa::kernels::carry;
 use crate::ecdsa::ring::{FieldModulus, OddModulus};
-use crate::simd::MulSimd;
+use crate::simd::{BlindMulSimd, BlindMulVector, BlindSimd, BlindVector};
 
 /// The prime p of P-256.
 #[derive(Clone, Copy, Debug)]
@@ -18,7 +18,7 @@ impl OddModulus<5> for FieldPrime {
     /// Reduces with the column itself as the digit of its row, because -1/p = 1 mod 2^96. Adding q p clears the
     /// column: -q cancels it. The terms q 2^96 and half of q 2^192 are shifts, which run beside the multiplications.
     #[inline(always)]
-    fn reduce<S: MulSimd, const N: usize>(
+    fn reduce<S: BlindMulSimd, const N: usize>(
         simd: S,
         mut wide: ProductColumns<S::V, 5, N>,
     ) -> LooseElement<S::V, 5, N> {
@@ -44,7 +44,7 @@ impl FieldModulus<5> for FieldPrime {
     /// Folds the part above 2^256. The quotient t is rounded down a little, so the result is not negative: `v - t p
     /// = v - t 2^256 + t (2^224 - 2^192 - 2^96 + 1)`.
     #[inline(always)]
-    fn reduce_weakly<S: MulSimd, const N: usize>(
+    fn reduce_weakly<S: BlindMulSimd, const N: usize>(
         simd: S,
         loose: LooseElement<S::V, 5, N>,
     ) -> Element<S::V, 5, N> {

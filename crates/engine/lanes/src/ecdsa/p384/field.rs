@@ -6,7 +6,7 @@ use crate::ecdsa::element::{Element, LooseElement, ProductColumns};
 use crate::ecdsa::interleaved::Interleaved;
 use crate::ecdsa::kernels::{carry, rows};
 use crate::ecdsa::ring::{FieldModulus, OddModulus};
-use crate::simd::MulSimd;
+use crate::simd::{BlindMulSimd, BlindMulVector, BlindSimd, BlindVector};
 
 /// The prime p of P-384.
 #[derive(Clone, Copy, Debug)]
@@ -20,7 +20,7 @@ impl OddModulus<8> for FieldPrime {
     /// Reduces with -1/p = 2^32 + 1 mod 2^64, which gives the digit q by a shift. Of q p, the terms -q 2^96 and -q
     /// 2^128 are shifts, which run beside the multiplications.
     #[inline(always)]
-    fn reduce<S: MulSimd, const N: usize>(
+    fn reduce<S: BlindMulSimd, const N: usize>(
         simd: S,
         mut wide: ProductColumns<S::V, 8, N>,
     ) -> LooseElement<S::V, 8, N> {
@@ -51,7 +51,7 @@ impl FieldModulus<8> for FieldPrime {
     /// Folds the part above 2^384. The quotient t is rounded down a little, so the result is not negative: `v - t p
     /// = v - t 2^384 + t (2^128 + 2^96 - 2^32 + 1)`.
     #[inline(always)]
-    fn reduce_weakly<S: MulSimd, const N: usize>(
+    fn reduce_weakly<S: BlindMulSimd, const N: usize>(
         simd: S,
         loose: LooseElement<S::V, 8, N>,
     ) -> Element<S::V, 8, N> {

@@ -14,16 +14,18 @@ use super::{FloatState, FmaSimd};
 use crate::simd::avx2::YmmVector;
 use crate::simd::float::{DoubleLimbs, Factors, FloatSimd, FloatVector};
 use crate::simd::pair::{Pair, halves};
-use crate::simd::{LANES, Mask, MulSimd, Simd, Words};
+use crate::simd::{BlindSimd, LANES, Mask, MulSimd, Simd, Words};
 
-impl Simd for FmaSimd {
+impl BlindSimd for FmaSimd {
     type V = Pair<YmmVector>;
 
     #[inline(always)]
     fn splat(self, word: u64) -> Self::V {
         Pair([self.avx2().splat(word); 2])
     }
+}
 
+impl Simd for FmaSimd {
     #[inline(always)]
     fn load(self, words: &Words) -> Self::V {
         let [low, high] = halves(words);

@@ -8,18 +8,20 @@ use super::products;
 use super::{PortableFma, PortableSimd, PortableVector};
 use crate::simd::float::{DoubleLimbs, Factors, FloatSimd, FloatVector};
 use crate::simd::pair::{Pair, halves};
-use crate::simd::{Cpu, LANES, Mask, MulSimd, MulVector, Simd, Vector, Words};
+use crate::simd::{BlindMulVector, BlindSimd, Cpu, LANES, Mask, MulSimd, Simd, Vector, Words};
 
 const HALF: PortableSimd<4> = PortableSimd;
 
-impl Simd for PortableFma {
+impl BlindSimd for PortableFma {
     type V = Pair<PortableVector<4>>;
 
     #[inline(always)]
     fn splat(self, word: u64) -> Self::V {
         Pair([HALF.splat(word); 2])
     }
+}
 
+impl Simd for PortableFma {
     #[inline(always)]
     fn load(self, words: &Words) -> Self::V {
         let [low, high] = halves(words);

@@ -13,7 +13,10 @@ use std::ops::{Add, BitAnd, BitOr, BitXor, Not, Sub};
 use zeroize::Zeroize;
 
 use super::pair::HalfVector;
-use super::{Cpu, HalfMask, LANES, LaneArray, Mask, MulSimd, MulVector, Simd, UnzipSimd, Vector};
+use super::{
+    BlindMulVector, BlindSimd, BlindVector, Cpu, HalfMask, LANES, LaneArray, Mask, MulSimd, MulVector, Simd,
+    UnzipSimd, Vector,
+};
 use crate::simd::Leaf;
 
 pub(crate) use doubles::PortableFma;
@@ -61,9 +64,9 @@ impl UnzipSimd for PortableSimd {
     }
 }
 
-impl<const N: usize> Simd for PortableSimd<N>
+impl<const N: usize> BlindSimd for PortableSimd<N>
 where
-    PortableVector<N>: Vector<Lanes<u64> = [u64; N], Bytes: LaneArray<u8>>,
+    PortableVector<N>: BlindVector,
 {
     type V = PortableVector<N>;
 
@@ -71,7 +74,12 @@ where
     fn splat(self, word: u64) -> PortableVector<N> {
         PortableVector([word; N])
     }
+}
 
+impl<const N: usize> Simd for PortableSimd<N>
+where
+    PortableVector<N>: Vector<Lanes<u64> = [u64; N], Bytes: LaneArray<u8>>,
+{
     #[inline(always)]
     fn load(self, words: &[u64; N]) -> PortableVector<N> {
         PortableVector(*words)
@@ -168,6 +176,30 @@ fn product(a: u64, b: u64) -> u128 {
 /// Implements vectors of a number of words.
 macro_rules! portable_vector {
     ($words:literal) => {
+        impl BlindVector for PortableVector<$words> {
+            type Mask = Mask;
+
+            #[inline(always)]
+            fn shl<const N: u32>(self) -> Self {
+                self.map(|word| word << N)
+            }
+
+            #[inline(always)]
+            fn shr<const N: u32>(self) -> Self {
+                self.map(|word| word >> N)
+            }
+
+            #[inline(always)]
+            fn and_not(self, other: Self) -> Self {
+                self.zip(other, |a, b| !a & b)
+            }
+
+            #[inline(never)]
+            fn add_if(self, mask: Mask, other: Self) -> Self {
+                self + (other & Self::ones_if(mask))
+            }
+        }
+
         impl Vector for PortableVector<$words> {
             const WORDS: usize = $words;
             const HAS_TERNARY: bool = true;
@@ -185,16 +217,6 @@ macro_rules! portable_vector {
             fn store_prefix(self, out: &mut [u8]) {
                 let bytes = self.0.iter().flat_map(|word| word.to_le_bytes());
                 out.iter_mut().zip(bytes).for_each(|(to, from)| *to = from);
-            }
-
-            #[inline(always)]
-            fn shl<const N: u32>(self) -> Self {
-                self.map(|word| word << N)
-            }
-
-            #[inline(always)]
-            fn shr<const N: u32>(self) -> Self {
-                self.map(|word| word >> N)
             }
 
             #[inline(never)]
@@ -234,11 +256,6 @@ macro_rules! portable_vector {
                 self.map32(u32::swap_bytes)
             }
 
-            #[inline(always)]
-            fn and_not(self, other: Self) -> Self {
-                self.zip(other, |a, b| !a & b)
-            }
-
             #[inline(never)]
             fn ternary<const TABLE: i32>(self, b: Self, c: Self) -> Self {
                 self.zip3(b, c, |a, b, c| {
@@ -247,11 +264,6 @@ macro_rules! portable_vector {
                         bits | side(a, 2) & side(b, 1) & side(c, 0)
                     })
                 })
-            }
-
-            #[inline(never)]
-            fn add_if(self, mask: Mask, other: Self) -> Self {
-                self + (other & Self::ones_if(mask))
             }
 
             #[inline(never)]
@@ -278,7 +290,7 @@ portable_vector!(8);
 portable_vector!(4);
 portable_vector!(2);
 
-impl MulVector for PortableVector {
+impl BlindMulVector for PortableVector {
     #[inline(never)]
     fn madd_lo(self, a: Self, b: Self) -> Self {
         self.zip3(a, b, |sum, a, b| sum.wrapping_add(product(a, b) as u64 & LOW_52))
@@ -328,7 +340,9 @@ impl MulVector for PortableVector {
     fn sub_if(self, mask: Mask, other: Self) -> Self {
         self - (other & Self::ones_if(mask))
     }
+}
 
+impl MulVector for PortableVector {
     #[inline(never)]
     fn pick16(self, low: Self, high: Self) -> Self {
         self.map(|index| {
