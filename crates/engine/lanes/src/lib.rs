@@ -22,6 +22,7 @@
 //! | `slh_dsa` | SLH-DSA: its hash steps |
 //! | `stateful` | HSS and XMSS: the hash functions of their trees |
 //! | `hash` | SHA-1, SHA-2, SHA-3 and SHAKE of many messages side by side, HMAC |
+//! | `prove` | kernels as the instructions that they execute, for `lab/prove`; only with the feature of that name |
 //! | `scratch` | memory that threads keep between runs |
 //! | `fault` | faults of the engine |
 //! | `simd` | vectors of every leaf, and all `unsafe` of this crate |
@@ -60,6 +61,9 @@ mod leaves;
 pub mod measure;
 mod ml_dsa;
 mod ml_kem;
+#[cfg(feature = "prove")]
+#[doc(hidden)]
+pub mod prove;
 mod records;
 mod rsa;
 mod scratch;

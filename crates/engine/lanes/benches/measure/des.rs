@@ -6,7 +6,7 @@ use super::KernelBench;
 use super::records::whole;
 use crate::LaneEngine;
 use crate::des::measure as parts;
-use crate::simd::{BlindSimd, Simd};
+use crate::simd::Simd;
 
 /// Times the parts of a group of blocks.
 pub(crate) fn kernels<S: Simd>(bench: &KernelBench<'_>, simd: S) {

@@ -16,7 +16,7 @@ use crate::hash::sponge::Sha3Sponge;
 use crate::hash::streams::{StreamHash, StreamState};
 use crate::hash::{LaneHash, LaneLayout, MessageEnding, MessageGroup, absorb};
 use crate::keccak::RATE_256;
-use crate::simd::{BlindSimd, KeptWords, LANES, LaneArray, MulSimd, ShaSimd, Simd};
+use crate::simd::{KeptWords, LANES, LaneArray, MulSimd, ShaSimd, Simd};
 
 /// Times runs of records.
 pub(super) fn run(bench: &KernelBench<'_>, engine: &LaneEngine) {

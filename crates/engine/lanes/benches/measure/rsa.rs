@@ -12,7 +12,7 @@ use crate::rsa;
 use crate::rsa::factor::{ENTRIES, PlainFactor, SecretChoice};
 use crate::rsa::memory::SpanMemory;
 use crate::rsa::streams::ModulusStreams;
-use crate::simd::{BlindSimd, IfmaSimd, MulSimd};
+use crate::simd::{IfmaSimd, MulSimd};
 
 /// The calls of a kernel per measurement.
 const ROUNDS: usize = 16;

@@ -5,9 +5,7 @@
 
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
-use crate::simd::{
-    BlindMulVector, BlindSimd, BlindVector, LANES, LaneArray, MulSimd, MulVector, UnzipSimd, Vector,
-};
+use crate::simd::{BlindMulVector, BlindVector, LANES, LaneArray, MulSimd, MulVector, UnzipSimd, Vector};
 
 /// The bytes of a block.
 const BLOCK: usize = 16;

@@ -13,7 +13,7 @@ use super::field::{Factor, FieldFactor, FieldSimd, WideSum};
 use super::point::{CachedPoint, EdwardsPoint, NielsPoint, add_affine_all, double_all};
 use super::scalar::{DigitLanes, ScalarLanes};
 use super::words::load_rows;
-use crate::simd::{BlindMulVector, BlindSimd, LANES, Mask, MulVector, Vector, Words};
+use crate::simd::{BlindMulVector, LANES, Mask, MulVector, Vector, Words};
 
 /// An affine multiple: the limbs of y+x, y-x and 2dxy, and one unused word. It fills two cache lines.
 #[derive(Clone, Copy, Debug)]

@@ -5,7 +5,7 @@ use super::constants::{D, HALF};
 use super::field::{Factor, FieldFactor, FieldSimd, Sum, WideSum};
 use super::point::{EdwardsPoint, NielsPoint};
 use super::words;
-use crate::simd::{BlindMulVector, BlindSimd, LANES, Mask};
+use crate::simd::{BlindMulVector, LANES, Mask};
 
 impl<const WIDTH: usize> CombRows<WIDTH> {
     /// Returns true if all rows are right. Every row must be the sum of the row before and the first row of its

@@ -7,7 +7,7 @@ use super::field::{Factor, FieldFactor, FieldSimd, Sum, WideSum};
 use super::point::EdwardsPoint;
 use super::power;
 use super::words;
-use crate::simd::{BlindMulVector, BlindSimd, BlindVector, LANES, Mask};
+use crate::simd::{BlindMulVector, BlindVector, LANES, Mask};
 
 /// Returns x and y of every group's points. One inversion serves all. Constant time.
 pub(super) fn to_affine<S: FieldSimd>(simd: S, points: &[EdwardsPoint<S>]) -> Zeroizing<Vec<[Factor<S>; 2]>> {

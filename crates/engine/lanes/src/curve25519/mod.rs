@@ -22,7 +22,7 @@ mod key_table;
 mod multiples;
 mod point;
 mod power;
-mod scalar;
+pub(crate) mod scalar;
 pub(crate) mod sign;
 #[cfg(test)]
 mod tests;

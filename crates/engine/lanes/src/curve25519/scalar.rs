@@ -4,7 +4,7 @@ use zeroize::Zeroize;
 
 use super::constants::{ORDER, ORDER_INVERSE, ORDER_SQUARED_RADIX};
 use super::words::{self, RADIX};
-use crate::simd::{BlindMulSimd, BlindMulVector, BlindSimd, BlindVector, Mask, MulSimd, Vector, Words};
+use crate::simd::{BlindMulSimd, BlindMulVector, BlindVector, Mask, MulSimd, Vector, Words};
 
 const LOW_52: u64 = (1 << RADIX) - 1;
 
@@ -13,7 +13,7 @@ const SCALAR_BITS: usize = 254;
 
 /// A value below L in fully carried limbs.
 #[derive(Clone, Copy, Debug, Zeroize)]
-pub(super) struct ScalarLanes<V>([V; 5]);
+pub(crate) struct ScalarLanes<V>([V; 5]);
 
 /// A value below 2 L in limbs of which the low 52 bits count.
 struct BelowTwice<V>([V; 5]);
@@ -21,7 +21,7 @@ struct BelowTwice<V>([V; 5]);
 impl<V: BlindMulVector> ScalarLanes<V> {
     /// Reduces 512 bits modulo L. RFC 8032 5.1.6 and 5.1.7.
     #[inline(always)]
-    pub(super) fn from_wide<S: BlindMulSimd<V = V>>(simd: S, words: &[V; 8]) -> Self {
+    pub(crate) fn from_wide<S: BlindMulSimd<V = V>>(simd: S, words: &[V; 8]) -> Self {
         // The value is below 2^512, which is less than 2^260 L. One reduction divides by 2^260, and a product with
         // 2^520 undoes it.
         let quotient = reduce(simd, words::split(simd, words));
@@ -48,13 +48,13 @@ impl<V: BlindMulVector> ScalarLanes<V> {
 
     /// Wraps the carried limbs of a value that is known to be below L.
     #[inline(always)]
-    pub(super) fn from_limbs(limbs: [V; 5]) -> Self {
+    pub(crate) fn from_limbs(limbs: [V; 5]) -> Self {
         Self(limbs)
     }
 
     /// Returns the limbs.
     #[inline(always)]
-    pub(super) fn limbs(&self) -> &[V; 5] {
+    pub(crate) fn limbs(&self) -> &[V; 5] {
         &self.0
     }
 
@@ -67,7 +67,7 @@ impl<V: BlindMulVector> ScalarLanes<V> {
 
     /// Computes `self * factor / 2^260 + term mod L`.
     #[inline(always)]
-    pub(super) fn times_plus<S: BlindMulSimd<V = V>>(&self, simd: S, factor: &Self, term: &Self) -> Self {
+    pub(crate) fn times_plus<S: BlindMulSimd<V = V>>(&self, simd: S, factor: &Self, term: &Self) -> Self {
         // Canonical first: two values below L add up to less than 2 L, which one subtraction corrects.
         let mut sum = reduce(simd, product(simd, &self.0, &factor.0)).canonical(simd).0;
         for (sum, term) in sum.iter_mut().zip(&term.0) {

@@ -10,7 +10,7 @@ use super::scalar::ScalarLanes;
 use super::words;
 use crate::batch::{LaneJob, accept, per_lane};
 use crate::hash::parts::{Parts, digest, digest_words};
-use crate::simd::{BlindSimd, LANES, Vector, Words};
+use crate::simd::{LANES, Vector, Words};
 
 /// The expansion of a seed, which is cached with the key.
 #[derive(Zeroize, ZeroizeOnDrop)]

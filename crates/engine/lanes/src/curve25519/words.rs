@@ -2,7 +2,7 @@
 
 use zeroize::Zeroizing;
 
-use crate::simd::{BlindMulSimd, BlindMulVector, BlindSimd, LANES, MulSimd, MulVector, Vector, Words};
+use crate::simd::{BlindMulSimd, BlindMulVector, LANES, MulSimd, MulVector, Vector, Words};
 
 /// The bits of a limb.
 pub(crate) const RADIX: usize = 52;

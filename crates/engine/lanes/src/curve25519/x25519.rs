@@ -8,7 +8,7 @@ use super::field::{Factor, FieldFactor, FieldSimd, Sum, WideSum};
 use super::scalar::ScalarLanes;
 use super::{base, power, words};
 use crate::batch::{LaneJob, accept, per_lane};
-use crate::simd::{BlindMulVector, BlindSimd, LANES, Mask};
+use crate::simd::{BlindMulVector, LANES, Mask};
 
 /// The curve constant (486662 - 2) / 4. RFC 7748 section 5.
 const A24: u64 = 121_665;

@@ -4,7 +4,7 @@
 //! all blocks: block `W g + w` is bit `g` of word `w`. Bit `p` of a block is bit `p % 8` (the lowest is 0) of byte
 //! `p / 8`.
 
-use crate::simd::{BlindSimd, Simd, Vector};
+use crate::simd::{Simd, Vector};
 
 /// The bits of a block.
 pub(crate) const BITS: usize = 64;

@@ -6,7 +6,7 @@ use zeroize::{Zeroize, Zeroizing};
 use super::bits::{BITS, transpose};
 use super::schedule::DesSchedule;
 use crate::records::{RecordPart, RecordRef};
-use crate::simd::{BlindSimd, LaneArray, LaneValues, Simd, Vector, fetch_ahead};
+use crate::simd::{LaneArray, LaneValues, Simd, Vector, fetch_ahead};
 
 /// The bytes of a block.
 pub(super) const BLOCK: usize = 8;

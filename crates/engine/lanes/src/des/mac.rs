@@ -8,7 +8,7 @@ use super::bits::{BITS, choose, transpose};
 use super::group::{BLOCK, DesGroup, Rows};
 use super::schedule::bit_index;
 use super::{DesKeying, DesScratch};
-use crate::simd::{BlindSimd, LaneArray, LaneValues, Simd, Vector};
+use crate::simd::{LaneArray, LaneValues, Simd, Vector};
 
 /// A MAC algorithm: its cipher, the number of its keys, and its padding.
 #[derive(Clone, Copy, Debug)]

@@ -32,7 +32,7 @@ use zeroize::{Zeroize, Zeroizing};
 
 use crate::records::{RecordKernel, RecordPart, RecordRef, StepRule};
 use crate::scratch::{ThreadScratch, WipePolicy};
-use crate::simd::{BlindSimd, LaneArray, Simd, Vector};
+use crate::simd::{LaneArray, Simd, Vector};
 use group::{BLOCK, Chunk, DesGroup, Rows};
 use mac::DesMac;
 use rounds::DesState;

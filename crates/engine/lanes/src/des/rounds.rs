@@ -7,7 +7,7 @@ use super::bits::BITS;
 use super::permutations::{IP, P};
 use super::schedule::{DesSchedule, KEY_BIT_INDICES, STARTS, WINDOW, bit_index};
 use super::{sboxes, sboxes_two};
-use crate::simd::{BlindSimd, Simd, Vector};
+use crate::simd::{Simd, Vector};
 
 /// Half a block of each lane, with bit 1 first.
 pub(super) type Half<V> = [V; 32];

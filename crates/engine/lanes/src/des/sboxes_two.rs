@@ -3,7 +3,7 @@
 //!
 //! The input is b1 to b6 as the expansion E gives them. The first output is the most significant bit. FIPS 46-3.
 
-use crate::simd::{BlindVector, Vector};
+use crate::simd::Vector;
 
 /// S1: 50 gates.
 #[inline(always)]

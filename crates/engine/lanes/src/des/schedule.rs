@@ -8,7 +8,7 @@ use zeroize::Zeroize;
 
 use super::bits::BITS;
 use super::permutations::{PC1, PC2, SHIFTS};
-use crate::simd::{BlindSimd, Simd, Vector};
+use crate::simd::{Simd, Vector};
 
 /// The bits of C or D.
 const HALF: usize = 28;

@@ -17,7 +17,7 @@ use super::point::AffinePoint;
 use super::recode::{RowDigits, digits};
 use super::ring::OddModulus;
 use super::rows::CacheLine;
-use crate::simd::{BlindMulVector, BlindSimd, LANES, MulSimd, MulVector, Vector};
+use crate::simd::{BlindMulVector, LANES, MulSimd, MulVector, Vector};
 
 /// The odd multiples of the base point for secret digits.
 pub(crate) struct SecretComb {

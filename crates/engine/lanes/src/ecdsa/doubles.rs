@@ -14,7 +14,7 @@ use super::p256::field::FieldPrime;
 use super::ring::{MontgomeryRing, OddModulus};
 use crate::curve25519::words;
 use crate::simd::float::{DoubleLimbs, FloatSimd, LIMBS, ROUND, carry_limbs_p256, of_p256, power_of_two};
-use crate::simd::{BlindMulVector, BlindSimd, BlindVector, LANES, Vector, Words};
+use crate::simd::{BlindMulVector, BlindVector, LANES, Vector, Words};
 
 const L: usize = 5;
 const BITS: usize = of_p256::LIMB_BITS;

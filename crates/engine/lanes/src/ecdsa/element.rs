@@ -12,7 +12,7 @@ use std::ops::{Add, Sub};
 use zeroize::Zeroize;
 
 use super::interleaved::{BlindMasks, Interleaved, not, part, set_part};
-use crate::simd::{BlindMulVector, BlindVector};
+use crate::simd::BlindMulVector;
 
 /// An integer with limbs below 2^52.
 #[derive(Clone, Copy)]

@@ -7,7 +7,7 @@ use super::constants::{LOW_52, minus, small};
 use super::element::Element;
 use super::interleaved::{Interleaved, part};
 use super::ring::{MontgomeryRing, OddModulus};
-use crate::simd::{BlindSimd, LANES, MulSimd, MulVector, Vector, Words};
+use crate::simd::{LANES, MulSimd, MulVector, Vector, Words};
 
 impl<S: MulSimd, M: OddModulus<L>, const L: usize, const N: usize> MontgomeryRing<S, M, L, N> {
     /// Replaces each of `all` by its inverse. The values must be public and not zero.

@@ -5,7 +5,7 @@ use std::ops::{Add, BitAnd, BitOr, Sub};
 
 use zeroize::Zeroize;
 
-use crate::simd::{BlindMulSimd, BlindMulVector, BlindSimd, BlindVector, LaneMask, Mask};
+use crate::simd::{BlindMulSimd, BlindMulVector, BlindVector, LaneMask, Mask};
 
 /// N vectors, one or two: one limb of 8 N integers. The steps are written out for both, because loops take the
 /// compiler long.

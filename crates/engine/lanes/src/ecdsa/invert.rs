@@ -6,7 +6,7 @@ use super::constants::{minus, small};
 use super::element::Element;
 use super::ring::{MontgomeryRing, OddModulus};
 use super::single::invert as invert_one;
-use crate::simd::{BlindMulVector, BlindSimd, MulSimd};
+use crate::simd::{BlindMulVector, MulSimd};
 
 /// The bits of the exponent that are processed together.
 pub(super) const WINDOW: usize = 4;

@@ -3,7 +3,7 @@
 use super::constants::LOW_52;
 use super::element::{Element, LooseElement, ProductColumns};
 use super::interleaved::Interleaved;
-use crate::simd::{BlindMulSimd, BlindMulVector, BlindSimd, BlindVector, LaneMask};
+use crate::simd::{BlindMulSimd, BlindMulVector, LaneMask};
 
 /// Computes `wide + a b`.
 #[inline(always)]

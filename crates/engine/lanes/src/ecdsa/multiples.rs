@@ -4,7 +4,7 @@ use super::curve::CurveParams;
 use super::field::{CoordinateField, CurveElement, CurveField, CurveSimd};
 use super::point::{AffinePoint, JacobianPoint, PointField, XyzzPoint};
 use super::recode::digits;
-use crate::simd::{BlindSimd, LANES, Mask, MulSimd};
+use crate::simd::{LANES, Mask, MulSimd};
 
 /// The coordinates of a point of each lane in their stored form.
 pub(crate) type StoredPoint<V, const L: usize, const N: usize> = [[[V; L]; N]; 2];

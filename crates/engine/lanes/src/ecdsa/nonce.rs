@@ -19,7 +19,7 @@ use super::scalars::lanes;
 use super::sign::EcdsaSignJob;
 use crate::batch::LaneJob;
 use crate::hash::parts::digest_words;
-use crate::simd::{BlindSimd, LANES, MulSimd};
+use crate::simd::{LANES, MulSimd};
 
 /// Returns the nonces of a block of jobs in Montgomery form, below 2n. `attempt` is the number of nonces that were
 /// refused before.

@@ -7,7 +7,7 @@ use zeroize::Zeroize;
 
 use super::field::CoordinateField;
 use super::interleaved::{Masks, not};
-use crate::simd::{BlindSimd, BlindVector, MulSimd};
+use crate::simd::MulSimd;
 
 /// A point `(x, y)`.
 #[derive(Clone, Copy, Debug)]

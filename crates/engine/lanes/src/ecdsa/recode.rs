@@ -5,7 +5,7 @@
 //! `b_i` is set. Its other bits are `(|d_i| - 1) / 2`, inverted if the digit is negative. No digit is zero, so no
 //! addition is left out. An even k is replaced by n - k, and all signs are turned.
 
-use crate::simd::{BlindMulVector, BlindSimd, BlindVector, Mask, MulSimd, Words};
+use crate::simd::{BlindMulVector, BlindVector, Mask, MulSimd, Words};
 
 /// One digit of each of eight scalars.
 #[derive(Clone, Copy, Debug)]

@@ -8,7 +8,7 @@ use super::constants::{multiple, negated_inverse, shifted, small};
 use super::element::{Element, LooseElement, ProductColumns};
 use super::interleaved::{BlindMasks, Interleaved, set_part};
 use super::kernels::{carry, products, propagate, rows, square};
-use crate::simd::{BlindMulSimd, BlindMulVector, BlindSimd, MulSimd, Words};
+use crate::simd::{BlindMulSimd, MulSimd, Words};
 
 /// An odd modulus of L limbs, and the reduction of products by it. R is 2^(52 L).
 pub(crate) trait OddModulus<const L: usize>: Copy + fmt::Debug + Send + Sync + 'static {

@@ -1,7 +1,7 @@
 //! Table rows: affine points in memory, and integers of 64-bit words as limbs.
 
 use super::constants::LOW_52;
-use crate::simd::{BlindMulSimd, BlindMulVector, BlindSimd, Words};
+use crate::simd::{BlindMulSimd, BlindMulVector, Words};
 
 /// A cache line of eight words.
 #[derive(Clone, Copy, Debug, Default)]

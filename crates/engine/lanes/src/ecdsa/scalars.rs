@@ -7,7 +7,7 @@ use super::element::Element;
 use super::ring::{MontgomeryRing, OddModulus};
 use super::rows::{limbs_of_words, words_of_limbs};
 use crate::batch::{LaneJob, per_lane};
-use crate::simd::{BlindSimd, LANES, Mask, MulSimd, Vector, Words};
+use crate::simd::{LANES, Mask, MulSimd, Vector, Words};
 
 /// The 64-bit words of the longest scalar.
 const WORDS: usize = 6;

@@ -15,7 +15,7 @@ use super::recode::{digit, digits, halve};
 use super::ring::{MontgomeryRing, OddModulus};
 use super::scalars::{Integers, is_in_range, is_set, lanes, write};
 use crate::batch::{LaneJob, accept};
-use crate::simd::{BlindMulVector, BlindSimd, LANES, MulVector, declassify};
+use crate::simd::{LANES, MulVector, declassify};
 
 /// The inputs of a job.
 #[derive(Clone, Copy)]

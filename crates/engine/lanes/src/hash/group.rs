@@ -5,7 +5,7 @@
 
 use super::{LaneChains, LaneHash, LaneLayout, LaneMessages, MAX_LANES, WORDS, load_states};
 use crate::records::StepRule;
-use crate::simd::{BlindSimd, HalfMask, LaneArray, Simd, Vector, erase};
+use crate::simd::{HalfMask, LaneArray, Simd, Vector, erase};
 
 /// The end of a message.
 #[derive(Clone, Copy, Debug)]

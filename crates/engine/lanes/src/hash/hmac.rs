@@ -13,7 +13,7 @@ use super::sha256::{LaneSha256, initial_224};
 use super::sha512::{LaneSha512, initial_384};
 use super::{CHAIN_BYTES, Chain, ChainBytes, HashWord, LaneHash, MerkleDamgard, WORDS, compress};
 use crate::records::RecordPart;
-use crate::simd::{BlindSimd, HalfMask, Simd, erase};
+use crate::simd::{HalfMask, Simd, erase};
 
 /// A hash for HMAC.
 pub(crate) trait HmacHash: 'static {

@@ -6,7 +6,7 @@ use zeroize::Zeroize;
 
 use super::group::{MessageEnding, MessageGroup, absorb};
 use super::{ChainBytes, LaneChains, LaneLayout, MerkleDamgard, WORDS, load_chains};
-use crate::simd::{BlindSimd, Simd, Vector};
+use crate::simd::{Simd, Vector};
 
 /// Moves each chaining value over its message and the end of it.
 pub(crate) fn advance<S: Simd, H: MerkleDamgard>(

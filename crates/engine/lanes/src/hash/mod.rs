@@ -35,7 +35,7 @@ use std::marker::PhantomData;
 
 use zeroize::Zeroize;
 
-use crate::simd::{BlindSimd, BlindVector, HalfMask, LaneArray, Simd, Vector};
+use crate::simd::{HalfMask, LaneArray, Simd, Vector};
 
 pub(crate) use group::MessageEnding;
 #[cfg(feature = "measure")]

@@ -6,7 +6,7 @@
 
 use super::sha512::LaneSha512;
 use super::{Chain, LaneChains, LaneHash, MerkleDamgard, WORDS, compress, load_chains};
-use crate::simd::{BlindSimd, HalfMask, LANES, LaneArray, MulSimd, erase};
+use crate::simd::{HalfMask, LANES, LaneArray, MulSimd, erase};
 
 /// The bytes of a message block.
 pub(crate) const BLOCK: usize = LaneSha512::BLOCK;

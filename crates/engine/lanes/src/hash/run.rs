@@ -19,7 +19,7 @@ use super::{
 use crate::fault::not_offered;
 use crate::keccak::{RATE_128, RATE_224, RATE_256, RATE_384, RATE_512};
 use crate::records::{self, RecordKernel, RecordPart, RecordRef, StepRule};
-use crate::simd::{BlindSimd, LaneArray, Simd, Vector, erase};
+use crate::simd::{LaneArray, Simd, Vector, erase};
 
 /// Returns the batch sizes of a shape, or None if it is not a hash. Two groups are hashed together.
 pub(crate) fn offers<S: Simd>(shape: Shape) -> Option<BatchSize> {

@@ -1,7 +1,7 @@
 //! The rounds of SHA-2, which has one structure for words of 32 and of 64 bits. FIPS 180-4 6.2.2 and 6.4.2.
 
 use super::{Chain, HashWord, MerkleDamgard, WORDS};
-use crate::simd::{BlindSimd, Simd, Vector};
+use crate::simd::{Simd, Vector};
 
 /// The functions and constants of a member of the family. FIPS 180-4 4.1.2 and 4.1.3.
 pub(super) trait Sha2Rounds: MerkleDamgard {

@@ -1,7 +1,7 @@
 //! Words of 32 and of 64 bits in vectors: the parts of a hash function that depend on the size of a word alone.
 
 use super::{MAX_LANES, WORDS};
-use crate::simd::{BlindSimd, BlindVector, HalfMask, LaneArray, Mask, Simd, Vector};
+use crate::simd::{HalfMask, LaneArray, Mask, Simd, Vector};
 
 /// A word of a hash function.
 pub(crate) trait HashWord: Copy + From<u16> + 'static {

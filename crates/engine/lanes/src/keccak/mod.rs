@@ -1,6 +1,6 @@
 //! Keccak-f\[1600\] of many states side by side, one per lane. FIPS 202.
 
-use crate::simd::{BlindSimd, BlindVector, Simd, Vector};
+use crate::simd::{Simd, Vector};
 
 /// The words of a state.
 pub(crate) const STATE_WORDS: usize = 25;

@@ -1,7 +1,7 @@
 //! Uniform polynomials, drawn from public seeds by SHAKE128. FIPS 203 algorithm 7 and FIPS 204 algorithm 30.
 
 use crate::keccak::{KeccakState, RATE_128, permute};
-use crate::simd::{BlindSimd, LaneArray, ShortSimd, Vector};
+use crate::simd::{LaneArray, ShortSimd, Vector};
 
 /// The bytes of a block of SHAKE128.
 const BLOCK: usize = 8 * RATE_128;

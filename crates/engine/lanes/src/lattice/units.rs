@@ -1,7 +1,7 @@
 //! The units of a lane that belong to one job each, and values of few bits that fill units.
 
 use super::COEFFICIENTS;
-use crate::simd::{BlindSimd, BlindVector, ShortSimd, ShortVector, Vector};
+use crate::simd::{ShortSimd, ShortVector, Vector};
 
 /// A size of units.
 pub(crate) trait LaneUnits {

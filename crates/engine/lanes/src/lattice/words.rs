@@ -1,6 +1,6 @@
 //! Bytes of the jobs, and words of 64 bits in lanes: those of job `g WORDS + w` in lane `w` of group `g`.
 
-use crate::simd::{BlindSimd, LaneArray, ShortSimd, Vector};
+use crate::simd::{LaneArray, ShortSimd, Vector};
 
 /// Loads words of every job, as many as `out` holds: job `j` has them in `bytes(j)`.
 #[inline(always)]

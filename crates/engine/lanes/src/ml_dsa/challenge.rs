@@ -2,7 +2,7 @@
 
 use super::{COEFFICIENTS, DsaSet, GROUPS, Poly, half_of};
 use crate::keccak::{KeccakState, RATE_256, SHAKE_SUFFIX, STATE_WORDS, pad, permute};
-use crate::simd::{BlindSimd, HalfMask, ShortSimd, Vector, declassify};
+use crate::simd::{HalfMask, ShortSimd, Vector, declassify};
 
 /// The largest number of words of a commitment hash.
 pub(super) const MAX_HASH_WORDS: usize = 8;

@@ -2,7 +2,7 @@
 
 use super::DsaSet;
 use super::reduce::Q;
-use crate::simd::{BlindSimd, BlindVector, HalfMask, ShortSimd, ShortVector, Vector};
+use crate::simd::{BlindVector, HalfMask, ShortSimd, ShortVector, Vector};
 
 /// Splits coefficients from 0 to q, exclusive, into their high parts and their low parts, which are between -gamma2 and
 /// gamma2. FIPS 204 algorithm 36.

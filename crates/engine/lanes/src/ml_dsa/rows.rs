@@ -2,7 +2,7 @@
 
 use super::reduce::divide_sums;
 use super::{COEFFICIENTS, Poly, job_of};
-use crate::simd::{BlindSimd, LaneArray, ShortSimd, ShortVector, Vector};
+use crate::simd::{LaneArray, ShortSimd, ShortVector, Vector};
 
 /// A polynomial of one key, two coefficients in a word.
 pub(super) type KeptPoly = [u64; COEFFICIENTS / 2];

@@ -12,7 +12,7 @@ use super::rows::{KeptPoly, MAX_HALVES, load_block, store_block};
 use super::transform::{ZETA, forward};
 use super::uniform::{MONTGOMERY, expand_matrix, word_of, words_of};
 use super::{COEFFICIENTS, DsaSet, Poly};
-use crate::simd::{BlindSimd, ShortSimd, Vector};
+use crate::simd::{ShortSimd, Vector};
 
 /// The bytes of the seed of the matrix.
 pub(super) const SEED_LEN: usize = 32;

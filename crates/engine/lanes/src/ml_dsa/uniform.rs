@@ -5,7 +5,7 @@ use super::reduce::{DsaFactor, Q};
 use super::rows::KeptPoly;
 use crate::keccak::{KeccakState, LAST_BIT, RATE_128, SHAKE_SUFFIX, STATE_WORDS};
 use crate::lattice::uniform::{MAX_STATES, UniformDraw, draw};
-use crate::simd::{BlindSimd, LaneArray, LaneValues, ShortSimd, Vector};
+use crate::simd::{LaneArray, LaneValues, ShortSimd, Vector};
 
 /// The words of the seed.
 pub(super) const SEED_WORDS: usize = 4;

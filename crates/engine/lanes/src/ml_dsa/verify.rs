@@ -18,7 +18,7 @@ use crate::keccak::{RATE_256, SHAKE_SUFFIX, STATE_WORDS, absorb};
 use crate::lattice::units::{Halves, for_values, transpose_halves};
 use crate::lattice::words::load_words;
 use crate::scratch::{ThreadScratch, WipePolicy};
-use crate::simd::{BlindSimd, HalfMask, ShortSimd, ShortVector, Vector};
+use crate::simd::{HalfMask, ShortSimd, ShortVector, Vector};
 
 /// The words of a packed polynomial of t1.
 const T1_WORDS: usize = T1_LEN / 8;

@@ -3,7 +3,7 @@
 use super::reduce::Q;
 use super::{GROUPS, Poly};
 use crate::lattice::units::transpose_quarters;
-use crate::simd::{BlindSimd, BlindVector, ShortSimd, ShortVector};
+use crate::simd::{BlindVector, ShortSimd, ShortVector};
 
 /// The words of the four groups of jobs at one place, or the units of 16 bits within them.
 pub(super) type GroupWords<V> = [V; GROUPS];

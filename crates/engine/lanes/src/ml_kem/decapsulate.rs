@@ -16,7 +16,7 @@ use crate::lattice::transform::InverseScale;
 use crate::lattice::units::transpose_quarters;
 use crate::lattice::words::load_words;
 use crate::scratch::{ThreadScratch, WipePolicy};
-use crate::simd::{BlindSimd, BlindVector, ShortSimd, ShortVector};
+use crate::simd::{BlindVector, ShortSimd, ShortVector};
 
 /// The inverse of 128, which the inverse transform multiplies by.
 const OVER_128: InverseScale<KemFactor> = inverse_scale(3303);

@@ -18,7 +18,7 @@ use crate::lattice::uniform::{MAX_STATES, draw};
 use crate::lattice::units::{Quarters, for_values, transpose_quarters};
 use crate::lattice::words::{load_words, store_words};
 use crate::scratch::{ThreadScratch, WipePolicy};
-use crate::simd::{BlindSimd, ShortSimd, Vector};
+use crate::simd::{ShortSimd, Vector};
 
 /// 2^16 over 128: these keys are not times 2^16.
 const SCALE: InverseScale<KemFactor> = inverse_scale((3303 << 16) % 3329);

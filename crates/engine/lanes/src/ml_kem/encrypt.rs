@@ -15,7 +15,7 @@ use crate::keccak::{
 };
 use crate::lattice::transform::InverseScale;
 use crate::lattice::units::transpose_quarters;
-use crate::simd::{BlindSimd, ShortSimd, ShortVector};
+use crate::simd::{ShortSimd, ShortVector};
 
 /// Four words of every job of every group.
 pub(super) type GroupSecrets<V> = [[V; SEED_WORDS]; GROUPS];

@@ -20,7 +20,7 @@ use crate::lattice::uniform::{MAX_STATES, draw};
 use crate::lattice::units::{Quarters, pack_values, transpose_quarters};
 use crate::lattice::words::{load_words, store_words};
 use crate::scratch::{ThreadScratch, WipePolicy};
-use crate::simd::{BlindSimd, ShortSimd, ShortVector, Vector, declassify};
+use crate::simd::{ShortSimd, ShortVector, Vector, declassify};
 
 /// The bytes of d, and of z behind it.
 const SEED_LEN: usize = 8 * SEED_WORDS;

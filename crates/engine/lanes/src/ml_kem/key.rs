@@ -9,7 +9,7 @@ use super::uniform::{KemDraw, word_of};
 use super::{COEFFICIENTS, KemSet};
 use crate::keccak::{KeccakState, LAST_BIT, RATE_128, SHAKE_SUFFIX, STATE_WORDS};
 use crate::lattice::uniform::{MAX_STATES, draw};
-use crate::simd::{BlindSimd, LaneArray, LaneValues, ShortSimd, Vector, declassify};
+use crate::simd::{LaneArray, LaneValues, ShortSimd, Vector, declassify};
 
 /// The words of a polynomial: four coefficients each.
 pub(super) const POLY_WORDS: usize = COEFFICIENTS / 4;

@@ -10,7 +10,7 @@ use super::key::{KeptKey, POLY_WORDS};
 use super::reduce::{divide_sums, reduce};
 use super::transform::GAMMAS;
 use super::{COEFFICIENTS, GROUPS, KemSet, MAX_K, Poly};
-use crate::simd::{BlindSimd, LaneArray, LaneValues, ShortSimd, ShortVector, Vector};
+use crate::simd::{LaneArray, LaneValues, ShortSimd, ShortVector, Vector};
 
 /// The pairs of a polynomial.
 const PAIRS: usize = COEFFICIENTS / 2;

@@ -1,7 +1,7 @@
 //! Sums, differences and plain products of numbers in vectors, with their carries. The time depends on lengths only.
 
 use super::window::{LIMB, LIMB_BITS};
-use crate::simd::{BlindMulVector, BlindSimd, BlindVector, LANES, MulSimd, Vector};
+use crate::simd::{BlindMulVector, BlindVector, LANES, MulSimd, Vector};
 
 /// Replaces a by `a + b`, which must be below R.
 pub(super) fn add<S: MulSimd>(simd: S, a: &mut [S::V], b: &[S::V]) {

@@ -5,7 +5,7 @@ use zeroize::Zeroizing;
 use super::leaf::RsaLeaf;
 use super::memory::{Number, number};
 use super::window::{LIMB, LIMB_BITS};
-use crate::simd::{BlindMulVector, BlindSimd, LANES, MulSimd, MulVector, Vector, Words};
+use crate::simd::{BlindMulVector, LANES, MulSimd, MulVector, Vector, Words};
 
 const WORD_BITS: usize = 64;
 

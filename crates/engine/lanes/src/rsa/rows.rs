@@ -4,7 +4,7 @@ use super::factor::LimbFactor;
 use super::memory::{FreeSpans, VectorSpan};
 use super::tile::{TileOperands, add_square, part};
 use super::window::ColumnWindow;
-use crate::simd::{BlindSimd, MulSimd, MulVector};
+use crate::simd::{MulSimd, MulVector};
 
 /// The widest tile.
 // 21 columns, two factors and what a row needs leave a few of the 32 registers.

@@ -3,7 +3,7 @@
 
 use super::factor::LimbFactor;
 use super::window::{ColumnWindow, rounds};
-use crate::simd::{BlindMulVector, BlindSimd, MulSimd};
+use crate::simd::{BlindMulVector, MulSimd};
 
 /// A value and its moduli.
 pub(super) struct Operands<'a, V, const W: usize> {

@@ -6,7 +6,7 @@
 
 use super::factor::LimbFactor;
 use super::window::{ColumnWindow, inlined, rounds};
-use crate::simd::{BlindMulVector, BlindSimd, MulSimd, MulVector};
+use crate::simd::{BlindMulVector, MulSimd, MulVector};
 
 /// The terms that a tile adds besides its reduction.
 pub(super) mod part {

@@ -10,7 +10,7 @@ use super::memory::{FreeSpans, VectorSpan};
 use super::number::{self as integer, Limbs};
 use super::streams::{ModulusStreams, limbs_for};
 use super::window::LIMB_BITS;
-use crate::simd::{BlindMulVector, BlindSimd, LANES, Mask, MulSimd};
+use crate::simd::{BlindMulVector, LANES, Mask, MulSimd};
 
 impl<S: MulSimd> LimbLeaf for S {
     type Limb = S::V;

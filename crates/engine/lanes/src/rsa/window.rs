@@ -5,7 +5,7 @@
 //! the window moves up by one column. A column is a sum of at most `4 L` halves of products (52 bits each) and
 //! carries, so it stays below 2^61 for L up to 80.
 
-use crate::simd::{BlindMulVector, BlindSimd, BlindVector, MulSimd, MulVector};
+use crate::simd::{MulSimd, MulVector};
 
 /// The bits of a limb.
 pub(super) const LIMB_BITS: u32 = 52;

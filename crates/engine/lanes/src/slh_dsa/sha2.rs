@@ -13,7 +13,7 @@ use crate::hash::sha256::LaneSha256;
 use crate::hash::{
     ChainBytes, LaneChains, LaneHash, LaneLayout, LaneMessages, MAX_LANES, MerkleDamgard, WORDS, load_chains,
 };
-use crate::simd::{BlindSimd, HalfMask, LaneArray, ShortSimd, ShortVector, Vector};
+use crate::simd::{HalfMask, LaneArray, ShortSimd, ShortVector, Vector};
 
 /// The chaining value behind a block of PK.seed and zeros.
 pub(super) fn seed_state<H: MerkleDamgard>(public_seed: &[u8]) -> ChainBytes {

@@ -6,7 +6,7 @@ use zeroize::Zeroize;
 
 use super::refill::ChainLanes;
 use crate::keccak::{KeccakState, LAST_BIT, RATE_256, SHAKE_SUFFIX, STATE_WORDS, absorb, permute};
-use crate::simd::{BlindSimd, LaneArray, ShortSimd, Vector};
+use crate::simd::{LaneArray, ShortSimd, Vector};
 
 /// The words of an address.
 const ADDRESS_WORDS: usize = Address::LEN / 8;

@@ -9,7 +9,7 @@ use super::{FieldFactor, FieldSimd, WideSum};
 use crate::simd::float::{
     DoubleLimbs, FloatSimd, FloatVector, LIMBS, carry_limbs_25519, of_25519, power_of_two,
 };
-use crate::simd::{BlindMulVector, BlindSimd, BlindVector, Mask};
+use crate::simd::{BlindMulVector, BlindVector, Mask};
 
 const BITS: usize = of_25519::LIMB_BITS;
 const LOW: u64 = (1 << BITS) - 1;

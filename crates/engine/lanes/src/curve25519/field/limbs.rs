@@ -10,7 +10,7 @@ use zeroize::Zeroize;
 use super::super::constants::BIAS;
 use super::super::words;
 use super::{FieldFactor, FieldSimd, WideSum};
-use crate::simd::{BlindMulSimd, BlindMulVector, BlindSimd, BlindVector, LaneMask, Mask, MulVector};
+use crate::simd::{BlindMulSimd, BlindMulVector, BlindVector, LaneMask, Mask, MulVector};
 
 /// A value below 2^255 + 2^218. Only the low 52 bits of each limb count, because multiplications read no others.
 #[derive(Clone, Copy, Debug, Zeroize)]
@@ -66,7 +66,7 @@ impl<V: BlindMulVector> FactorLimbs<V> {
 
     /// Returns the limbs of the canonical value, which is below p.
     #[inline(always)]
-    fn canonical<S: BlindMulSimd<V = V>>(&self, simd: S) -> [V; 5] {
+    pub(crate) fn canonical<S: BlindMulSimd<V = V>>(&self, simd: S) -> [V; 5] {
         let low = simd.splat(LOW_52);
         let mut limbs = self.0;
         // Bits above 52 belong to carries that have run on already: multiplications ignore them, comparisons do not.
@@ -143,7 +143,7 @@ impl<V: BlindMulVector> FactorLimbs<V> {
 
     /// Multiplies with 59 `vpmadd52`. The limbs of the result are below 2^56.
     #[inline(always)]
-    fn times<S: BlindMulSimd<V = V>>(&self, simd: S, other: &Self) -> LimbSum<V> {
+    pub(crate) fn times<S: BlindMulSimd<V = V>>(&self, simd: S, other: &Self) -> LimbSum<V> {
         simd.step(
             #[inline(always)]
             || {
@@ -166,7 +166,7 @@ impl<V: BlindMulVector> FactorLimbs<V> {
 
     /// Squares with 39 `vpmadd52`. The limbs of the result are below 2^56.
     #[inline(always)]
-    fn square<S: BlindMulSimd<V = V>>(&self, simd: S) -> LimbSum<V> {
+    pub(crate) fn square<S: BlindMulSimd<V = V>>(&self, simd: S) -> LimbSum<V> {
         simd.step(
             #[inline(always)]
             || {
@@ -194,7 +194,7 @@ impl<V: BlindMulVector> FactorLimbs<V> {
 
     /// Multiplies by a number below 2^20 with eleven `vpmadd52`. The limbs of the result are below 2^54.
     #[inline(always)]
-    fn times_small<S: BlindMulSimd<V = V>>(&self, simd: S, number: u64) -> LimbSum<V> {
+    pub(crate) fn times_small<S: BlindMulSimd<V = V>>(&self, simd: S, number: u64) -> LimbSum<V> {
         simd.step(
             #[inline(always)]
             || {
@@ -244,7 +244,7 @@ fn fold<S: BlindMulSimd>(simd: S, mut c: [S::V; 10]) -> LimbSum<S::V> {
 impl<V: BlindMulVector> LimbSum<V> {
     /// Reduces the value to a factor with one `vpmadd52`. Bits from 255 on fold by 19, and carries run once.
     #[inline(always)]
-    fn reduce<S: BlindMulSimd<V = V>>(&self, simd: S) -> FactorLimbs<V> {
+    pub(crate) fn reduce<S: BlindMulSimd<V = V>>(&self, simd: S) -> FactorLimbs<V> {
         simd.step(
             #[inline(always)]
             || {
@@ -263,7 +263,7 @@ impl<V: BlindMulVector> LimbSum<V> {
 
     /// Computes `self - other`. `other` must be a product or a sum of up to five.
     #[inline(always)]
-    fn minus<S: BlindMulSimd<V = V>>(&self, simd: S, other: &Self) -> Self {
+    pub(crate) fn minus<S: BlindMulSimd<V = V>>(&self, simd: S, other: &Self) -> Self {
         simd.step(
             #[inline(always)]
             || {

@@ -12,7 +12,7 @@ use super::constants::limbs;
 use super::curve::CurveParams;
 use super::field::CurveSimd;
 use super::rows::{CacheLine, limbs_of_words, words_of_limbs};
-use crate::simd::{BlindSimd, LANES, MulSimd, MulVector, Vector};
+use crate::simd::{LANES, MulSimd, MulVector, Vector};
 
 /// The curve P-256.
 #[derive(Clone, Copy, Debug)]

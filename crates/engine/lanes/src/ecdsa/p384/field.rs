@@ -6,7 +6,7 @@ use crate::ecdsa::element::{Element, LooseElement, ProductColumns};
 use crate::ecdsa::interleaved::Interleaved;
 use crate::ecdsa::kernels::{carry, rows};
 use crate::ecdsa::ring::{FieldModulus, OddModulus};
-use crate::simd::{BlindMulSimd, BlindMulVector, BlindSimd, BlindVector};
+use crate::simd::BlindMulSimd;
 
 /// The prime p of P-384.
 #[derive(Clone, Copy, Debug)]

@@ -12,7 +12,7 @@ use super::constants::limbs;
 use super::curve::CurveParams;
 use super::field::CurveSimd;
 use super::rows::CacheLine;
-use crate::simd::{BlindSimd, LANES, MulSimd, MulVector, Vector};
+use crate::simd::{LANES, MulSimd, MulVector, Vector};
 
 /// The curve P-384.
 #[derive(Clone, Copy, Debug)]

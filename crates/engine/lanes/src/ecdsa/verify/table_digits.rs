@@ -4,7 +4,7 @@ use crate::ecdsa::curve::CurveParams;
 use crate::ecdsa::element::Element;
 use crate::ecdsa::recode::{RowDigits, digit, digits, halve};
 use crate::ecdsa::ring::{MontgomeryRing, OddModulus};
-use crate::simd::{BlindMulVector, BlindSimd, MulSimd, Vector};
+use crate::simd::{MulSimd, Vector};
 
 /// The layout of a table: the rows of each digit.
 #[derive(Clone, Copy)]
