@@ -142,6 +142,12 @@ impl<'a> Dnskey<'a> {
         self.rdata
     }
 
+    /// Returns true if both have the same key, with whatever flags.
+    #[must_use]
+    pub fn has_same_key(&self, other: &Dnskey<'_>) -> bool {
+        (self.algorithm, self.public) == (other.algorithm, other.public)
+    }
+
     /// Returns true if the key may sign records of a zone.
     #[must_use]
     pub fn is_zone_key(&self) -> bool {

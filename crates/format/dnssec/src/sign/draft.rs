@@ -148,13 +148,11 @@ impl<'z> SourceZone<'z> {
                 changes.add_at_apex(ZoneChange::Sha1, self.apex(), RecordType::DNSKEY);
             }
             // A published copy with other flags has another tag, so signatures would point to a key that is not there.
-            let same =
-                |other: &Dnskey<'_>| other.algorithm == dnskey.algorithm && other.public == dnskey.public;
             let mut published = self
                 .published()
                 .filter(|data| !ring.replaces(data))
                 .filter_map(|data| Dnskey::parse(data).ok())
-                .filter(same)
+                .filter(|other| other.has_same_key(&dnskey))
                 .peekable();
             if let Some(Dnskey { flags, .. }) = published.peek().copied()
                 && !published.any(|other| other.flags == dnskey.flags)

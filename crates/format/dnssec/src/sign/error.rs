@@ -103,6 +103,14 @@ pub enum ZoneSignError {
         /// The algorithm of the key.
         algorithm: DnssecAlgorithm,
     },
+    /// Two keys in use have the same tag, by which signatures name their key. RFC 4034 Appendix B.
+    #[error("two keys of {algorithm} have tag {tag}: make a new key in place of one")]
+    SameTag {
+        /// The tag of the keys.
+        tag: u16,
+        /// The algorithm of the keys.
+        algorithm: DnssecAlgorithm,
+    },
     /// The data of a DNSKEY holds no usable key.
     #[error("{0}")]
     Key(#[from] DnskeyError),
@@ -183,6 +191,16 @@ impl ZoneSignError {
     #[must_use]
     pub fn is_machines(&self) -> bool {
         matches!(self, Self::Unsigned { .. } | Self::Job(_))
+    }
+
+    /// Returns true for a key that may be valid, but that this crate cannot use.
+    #[must_use]
+    pub fn is_unsupported(&self) -> bool {
+        match self {
+            Self::CannotSign(_) => true,
+            Self::Key(error) => error.is_unsupported(),
+            _ => false,
+        }
     }
 }
 

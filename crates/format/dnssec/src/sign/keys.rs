@@ -121,12 +121,13 @@ impl SignerKey {
     }
 
     /// Returns true if the key is in the zone or signs.
-    fn is_in_use(&self) -> bool {
+    #[must_use]
+    pub fn is_in_use(&self) -> bool {
         self.phase.is_published() || self.phase.signs()
     }
 
     /// Returns true if the DNSKEY has the revoke bit.
-    fn is_revoked(&self) -> bool {
+    pub(crate) fn is_revoked(&self) -> bool {
         Dnskey::parse(&self.dnskey).is_ok_and(|dnskey| dnskey.is_revoked())
     }
 }
@@ -144,11 +145,10 @@ pub(super) struct SigningKeys {
 impl SigningKeys {
     pub(super) fn new(mut keys: Vec<SignerKey>) -> Result<Self, ZoneSignError> {
         // A fixed order makes the output independent of the order of the arguments.
-        keys.sort_by_key(|key| (key.algorithm, key.tag));
-        let same = keys.windows(2).find(|pair| pair[0].dnskey == pair[1].dnskey);
-        if let Some([SignerKey { tag, algorithm, .. }, ..]) = same {
-            return Err(ZoneSignError::SameKey { tag: *tag, algorithm: *algorithm });
-        }
+        keys.sort_by(|one, two| {
+            (one.algorithm, one.tag, &one.dnskey).cmp(&(two.algorithm, two.tag, &two.dnskey))
+        });
+        check_tags(&keys)?;
         if keys.is_empty() {
             return Err(ZoneSignError::NoKey);
         }
@@ -184,14 +184,32 @@ impl SigningKeys {
     pub(super) fn replaces(&self, dnskey: &[u8]) -> bool {
         let Ok(old) = Dnskey::parse(dnskey) else { return false };
         self.keys.iter().any(|key| {
-            let is_same = Dnskey::parse(&key.dnskey)
-                .is_ok_and(|new| new.algorithm == old.algorithm && new.public == old.public);
+            let is_same = Dnskey::parse(&key.dnskey).is_ok_and(|new| new.has_same_key(&old));
             is_same && (!key.phase.is_published() || key.is_revoked() && !old.is_revoked())
         })
     }
 
     pub(super) fn has_algorithm(&self, algorithm: DnssecAlgorithm) -> bool {
         self.in_use().any(|key| key.algorithm == algorithm)
+    }
+}
+
+/// Checks that keys, in the order of their tags, are different, and that no two in use have one tag. Signatures name
+/// their key by its tag, so a validator would try both, and some try only one. dnssec-signzone signs with one of them.
+fn check_tags(keys: &[SignerKey]) -> Result<(), ZoneSignError> {
+    if let Some([SignerKey { tag, algorithm, .. }, ..]) =
+        keys.windows(2).find(|pair| pair[0].dnskey == pair[1].dnskey)
+    {
+        return Err(ZoneSignError::SameKey { tag: *tag, algorithm: *algorithm });
+    }
+    let in_use: Vec<&SignerKey> = keys.iter().filter(|key| key.is_in_use()).collect();
+    let has_one_tag =
+        |pair: &&[&SignerKey]| (pair[0].algorithm, pair[0].tag) == (pair[1].algorithm, pair[1].tag);
+    match in_use.windows(2).find(has_one_tag) {
+        Some([SignerKey { tag, algorithm, .. }, ..]) => {
+            Err(ZoneSignError::SameTag { tag: *tag, algorithm: *algorithm })
+        }
+        _ => Ok(()),
     }
 }
 

@@ -8,9 +8,10 @@ use oarlock_dnssec::sign::{
     DenialMethod, KeyRole, Nsec3Options, SignOptions, SignatureLifetime, SignerKey, SigningPlan, ZoneDraft,
     ZoneSignError,
 };
-use oarlock_dnssec::{DnssecAlgorithm, RecordType};
+use oarlock_dnssec::{DnssecAlgorithm, KeyPhase, RecordType};
 
 use super::{NOW, draft, key, options, pair, scalar, zone};
+use crate::common::ONE_TAG;
 
 const APEX: &str = "$ORIGIN example.\n$TTL 60\n@ SOA . . 7 2 3 4 5\n@ NS ns\n";
 
@@ -46,6 +47,18 @@ fn rejects_keys_that_cannot_sign() {
     assert_eq!(refused_with(vec![], options()), ZoneSignError::NoKey);
     let twice = vec![key(13, KeyRole::Ksk, 1), key(13, KeyRole::Ksk, 1)];
     assert!(matches!(refused_with(twice, options()), ZoneSignError::SameKey { .. }));
+    // Two keys of one tag, unless one of them is neither in the zone nor signs.
+    let [one, two] = ONE_TAG.map(|seed| {
+        let key = raw::ed25519_private(&seed).unwrap();
+        SignerKey::new(key, KeyRole::Csk, 257, DnssecAlgorithm::ED25519).unwrap()
+    });
+    let same_tag = ZoneSignError::SameTag { tag: one.tag(), algorithm: DnssecAlgorithm::ED25519 };
+    for phase in [KeyPhase::Active, KeyPhase::Published, KeyPhase::Presigning, KeyPhase::Inactive] {
+        let keys = vec![two.clone().with_phase(phase), one.clone()];
+        assert_eq!(refused_with(keys, options()), same_tag, "{phase}");
+    }
+    let keys = vec![one, two.with_phase(KeyPhase::Removed)];
+    assert!(ZoneDraft::new(&scalar(), &zone(APEX), keys, options(), None).is_ok());
     let seed = || raw::ed25519_private(&[1; 32]).unwrap();
     for algorithm in [DnssecAlgorithm::ED448, DnssecAlgorithm(3), DnssecAlgorithm(99)] {
         let error = SignerKey::new(seed(), KeyRole::Csk, 257, algorithm).unwrap_err();

@@ -119,10 +119,7 @@ impl ParentRecords {
 
     /// Removes the records of a key: its CDNSKEY with any flags, and CDS records of its tag.
     fn remove(&mut self, dnskey: &Dnskey<'_>) {
-        let is_of_key = |data: &[u8]| {
-            let found = Dnskey::parse(data).ok();
-            found.is_some_and(|other| other.algorithm == dnskey.algorithm && other.public == dnskey.public)
-        };
+        let is_of_key = |data: &[u8]| Dnskey::parse(data).is_ok_and(|other| other.has_same_key(dnskey));
         self.cdnskey.retain(|data| !is_of_key(data));
         let named = (dnskey.key_tag(), dnskey.algorithm);
         self.cds.retain(|data| Ds::parse(data).ok().is_none_or(|ds| (ds.key_tag, ds.algorithm) != named));
