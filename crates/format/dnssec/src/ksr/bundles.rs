@@ -3,10 +3,14 @@
 use std::ops::Range;
 
 use super::error::{KeyBundleError, KeyBundleFault};
+use crate::dnskey::{Dnskey, SECURE_ENTRY_POINT, ZONE_KEY};
+use crate::ds::Ds;
 use crate::name::{DomainName, DomainNameBuf};
 use crate::rdata;
 use crate::records::ZoneRecords;
+use crate::rrsig::Rrsig;
 use crate::rtype::RecordType;
+use crate::text::shown;
 use crate::zone::ZoneReader;
 
 /// The maximum length of a request in bytes. A year of keys that roll every month takes 40 kB.
@@ -23,8 +27,8 @@ const MARK: &str = ";;";
 const VERSION: &str = "1.0";
 /// The word in place of a time in the last header.
 const GENERATED: &str = "generated";
-/// The maximum number of characters of a file that an error shows.
-const SHOWN: usize = 64;
+/// The types of a bundle's sets, in the order in which BIND writes them.
+pub(super) const TYPES: [RecordType; 3] = [RecordType::DNSKEY, RecordType::CDNSKEY, RecordType::CDS];
 
 /// The two files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,10 +37,12 @@ pub(super) enum BundleFile {
     Response,
 }
 
-/// A bundle as it stands in a file.
+/// A bundle as it stands in a file, with a DNSKEY record and without faulty keys and digests.
 #[derive(Debug)]
 pub(super) struct RawBundle {
     pub(super) inception: u32,
+    /// The beginning of the next bundle.
+    pub(super) next: Option<u32>,
     pub(super) line: u32,
     pub(super) records: Vec<RawRecord>,
 }
@@ -76,20 +82,6 @@ impl BundleFile {
         }
     }
 
-    fn check_type(self, rtype: RecordType) -> Result<(), KeyBundleFault> {
-        let (is_allowed, expected) = match self {
-            Self::Request => (rtype == RecordType::DNSKEY, "DNSKEY"),
-            Self::Response => {
-                let signed = matches!(rtype, RecordType::DNSKEY | RecordType::CDNSKEY | RecordType::CDS);
-                (signed || rtype == RecordType::RRSIG, "DNSKEY, CDNSKEY, CDS or RRSIG")
-            }
-        };
-        match is_allowed {
-            true => Ok(()),
-            false => Err(KeyBundleFault::Type { found: rtype, expected }),
-        }
-    }
-
     /// Reads the bundles of a file, of which all records are of `zone`. Times rise from bundle to bundle.
     pub(super) fn read(self, text: &[u8], zone: DomainName<'_>) -> Result<Vec<RawBundle>, KeyBundleError> {
         if text.len() > self.max_bytes() {
@@ -101,18 +93,23 @@ impl BundleFile {
         for section in self.sections(text)? {
             let BundleSection { header: Header::Bundle(inception), line, body } = section else { continue };
             let fail = |fault| Err(KeyBundleError { line, fault });
-            match bundles.last() {
+            let is_full = bundles.len() == MAX_BUNDLES;
+            match bundles.last_mut() {
                 Some(last) if last.inception == inception => {
                     return fail(KeyBundleFault::SameBundle { inception, first: last.line });
                 }
                 Some(last) if last.inception > inception => {
                     return fail(KeyBundleFault::Order { inception, previous: last.inception });
                 }
-                _ if bundles.len() == MAX_BUNDLES => return fail(KeyBundleFault::ManyBundles),
-                _ => {}
+                _ if is_full => return fail(KeyBundleFault::ManyBundles),
+                Some(last) => last.next = Some(inception),
+                None => {}
             }
             let records = self.records(&text[body], line, &zone)?;
-            bundles.push(RawBundle { inception, line, records });
+            if !records.iter().any(|record| record.rtype == RecordType::DNSKEY) {
+                return fail(KeyBundleFault::EmptyBundle { inception, rtype: RecordType::DNSKEY });
+            }
+            bundles.push(RawBundle { inception, next: None, line, records });
         }
         match bundles.is_empty() {
             true => Err(KeyBundleError { line: last_line(text), fault: KeyBundleFault::NoBundle }),
@@ -163,21 +160,19 @@ impl BundleFile {
     /// Parses `;; KeySigningRequest 1.0 20261130204522 (Mon Nov 30 20:45:22 2026)`. Words after the time have no
     /// meaning.
     fn header(self, line: &[u8]) -> Result<Header, KeyBundleFault> {
-        let text = String::from_utf8_lossy(line);
-        let mut words = text.split_ascii_whitespace();
-        let is_header = words.next() == Some(MARK) && words.next() == Some(self.word());
+        let mut words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+        let is_header = words.next() == Some(MARK.as_bytes()) && words.next() == Some(self.word().as_bytes());
         let (Some(version), Some(time)) = (words.next().filter(|_| is_header), words.next()) else {
-            return Err(KeyBundleFault::Header { found: shown(&text), expected: self.word() });
+            return Err(KeyBundleFault::Header { found: shown(line), expected: self.word() });
         };
-        if version != VERSION {
+        if version != VERSION.as_bytes() {
             return Err(KeyBundleFault::Version(shown(version)));
         }
-        if time == GENERATED {
+        if time == GENERATED.as_bytes() {
             return Ok(Header::End);
         }
         // A shorter number would be read as seconds since 1970.
-        let seconds =
-            Some(time).filter(|time| time.len() == 14).and_then(|time| rdata::parse_time(time.as_bytes()));
+        let seconds = Some(time).filter(|time| time.len() == 14).and_then(rdata::parse_time);
         seconds.map(Header::Bundle).ok_or_else(|| KeyBundleFault::Time(shown(time)))
     }
 
@@ -202,7 +197,8 @@ impl BundleFile {
                 let (expected, found) = (zone.clone(), record.owner.to_buf());
                 return fail(KeyBundleFault::OtherZone { expected, found });
             }
-            self.check_type(record.rtype).map_err(|fault| KeyBundleError { line: record_line, fault })?;
+            let check = self.check(record.rtype, record.data);
+            check.map_err(|fault| KeyBundleError { line: record_line, fault })?;
             if found.len() == MAX_BUNDLE_RECORDS {
                 return fail(KeyBundleFault::ManyRecords);
             }
@@ -213,6 +209,39 @@ impl BundleFile {
             found.push(RawRecord { rtype: record.rtype, ttl: record.ttl, line: record_line, data });
         }
         Ok(found)
+    }
+
+    /// Checks a record without the others of its bundle.
+    fn check(self, rtype: RecordType, data: &[u8]) -> Result<(), KeyBundleFault> {
+        match (self, rtype) {
+            (_, RecordType::DNSKEY) => self.check_key(data),
+            (Self::Request, _) => Err(KeyBundleFault::Type { found: rtype, expected: "DNSKEY" }),
+            (_, RecordType::CDS) => Ds::parse(data).map(drop).map_err(KeyBundleFault::Ds),
+            (_, RecordType::CDNSKEY) => {
+                Dnskey::parse(data).map(drop).map_err(|error| KeyBundleFault::Key { tag: 0, error })
+            }
+            (_, RecordType::RRSIG) => match Rrsig::read(data)?.covered {
+                covered if TYPES.contains(&covered) => Ok(()),
+                covered => Err(KeyBundleFault::NothingSigned(covered)),
+            },
+            _ => Err(KeyBundleFault::Type { found: rtype, expected: "DNSKEY, CDNSKEY, CDS or RRSIG" }),
+        }
+    }
+
+    /// Checks that a DNSKEY can be used, and that a request has zone-signing keys only.
+    fn check_key(self, data: &[u8]) -> Result<(), KeyBundleFault> {
+        let fail = |tag, error| KeyBundleFault::Key { tag, error };
+        let dnskey = Dnskey::parse(data).map_err(|error| fail(0, error))?;
+        let (tag, flags) = (dnskey.key_tag(), dnskey.flags);
+        dnskey.public_key().map_err(|error| fail(tag, error))?;
+        match self {
+            Self::Request if flags == ZONE_KEY => Ok(()),
+            Self::Request if flags & SECURE_ENTRY_POINT != 0 => {
+                Err(KeyBundleFault::KeySigningKey { tag, flags })
+            }
+            Self::Response if dnskey.is_zone_key() => Ok(()),
+            _ => Err(KeyBundleFault::Flags { tag, flags }),
+        }
     }
 
     /// Appends the header of a bundle.
@@ -229,14 +258,6 @@ impl BundleFile {
         out.extend_from_slice(format!("{MARK} {} {VERSION} {GENERATED} at ", self.word()).as_bytes());
         rdata::write_date(now, out);
         out.extend_from_slice(format!(" by {program}\n").as_bytes());
-    }
-}
-
-fn shown(text: &str) -> Box<str> {
-    let cut: String = text.chars().take(SHOWN).collect();
-    match cut.len() < text.len() {
-        true => format!("{cut}...").into(),
-        false => cut.into(),
     }
 }
 

@@ -120,6 +120,8 @@ pub enum KsrPlanError {
     ManyBundles,
     #[error("more than {MAX_BUNDLE_RECORDS} keys are published at {}", time(*(.0)))]
     ManyKeys(u32),
+    #[error("two keys of {algorithm} with tag {tag} are published at {}: make a new key in place of one", time(*at))]
+    SameTag { tag: u16, algorithm: DnssecAlgorithm, at: u32 },
 }
 
 /// An error of a request that cannot be signed.
@@ -141,10 +143,23 @@ pub enum KsrSignError {
         "signatures are valid for {validity_s} s and made anew {refresh_s} s before: expected a shorter time"
     )]
     Refresh { validity_s: u32, refresh_s: u32 },
+    #[error(
+        "signatures that begin {before_s} s before their bundle and end {validity_s} s after that: expected less than \
+         2^31 s together"
+    )]
+    Span { validity_s: u32, before_s: u32 },
     #[error("signatures would end after 7 February 2106, from when the times of DNSSEC begin anew")]
     Late,
     #[error("more than {MAX_BUNDLES} bundles: choose a longer validity of signatures, or a shorter interval")]
     ManyBundles,
+    #[error(
+        "line {line}: the bundle and its signatures would have more than {MAX_BUNDLE_RECORDS} records: expected fewer keys"
+    )]
+    ManyRecords { line: u32 },
+    #[error(
+        "line {line}: two keys of {algorithm} have tag {tag} in the bundle: make a new key in place of one"
+    )]
+    SameTag { line: u32, tag: u16, algorithm: DnssecAlgorithm },
     #[error("{0}")]
     Ds(#[from] DsError),
     #[error("{0}")]

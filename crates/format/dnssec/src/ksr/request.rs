@@ -1,8 +1,8 @@
 //! Requests: the zone-signing keys of each period.
 
-use super::bundles::{BundleFile, MAX_BUNDLE_RECORDS, MAX_BUNDLES, RawRecord};
-use super::error::{KeyBundleError, KeyBundleFault, KsrPlanError};
-use crate::dnskey::{Dnskey, SECURE_ENTRY_POINT, ZONE_KEY};
+use super::bundles::{BundleFile, MAX_BUNDLE_RECORDS, MAX_BUNDLES, RawBundle};
+use super::error::{KeyBundleError, KsrPlanError};
+use crate::dnskey::{Dnskey, ZONE_KEY};
 use crate::key_times::{KeyEvent, KeyTimes};
 use crate::name::{DomainName, DomainNameBuf};
 use crate::rtype::RecordType;
@@ -51,13 +51,16 @@ impl KeySigningRequest {
         if until <= from {
             return Err(KsrPlanError::Interval { from, until });
         }
-        let mut keys: Vec<(u16, &TimedDnskey)> =
-            keys.iter().map(|key| Ok((zone_signing_tag(key)?, key))).collect::<Result<_, KsrPlanError>>()?;
-        keys.sort_by_key(|(tag, _)| *tag);
+        let mut keys =
+            keys.iter().map(|key| Ok((zone_signing(key)?, key))).collect::<Result<Vec<_>, KsrPlanError>>()?;
+        keys.sort_by_key(|(dnskey, _)| (dnskey.key_tag(), dnskey.algorithm));
         let mut bundles: Vec<RequestBundle> = Vec::new();
         for inception in changes(&keys, from, until) {
             let published = keys.iter().filter(|(_, key)| key.times.phase(inception).is_published());
-            let published: Vec<Vec<u8>> = published.map(|(_, key)| key.dnskey.clone()).collect();
+            let published: Vec<&Dnskey<'_>> = published.map(|(dnskey, _)| dnskey).collect();
+            check_tags(&published, inception)?;
+            let published: Vec<Vec<u8>> =
+                published.into_iter().map(|dnskey| dnskey.rdata().to_vec()).collect();
             // An event that changes nothing, as a revocation, needs no bundle.
             if bundles.last().is_some_and(|last| last.keys == published) {
                 continue;
@@ -77,21 +80,8 @@ impl KeySigningRequest {
     /// # Errors
     /// The first fault of the file.
     pub fn parse(text: &[u8], zone: DomainName<'_>) -> Result<Self, KeyBundleError> {
-        let mut bundles = Vec::new();
-        for raw in BundleFile::Request.read(text, zone)? {
-            for record in &raw.records {
-                check_key(record).map_err(|fault| KeyBundleError { line: record.line, fault })?;
-            }
-            let inception = raw.inception;
-            // The records of a set have one time to live. RFC 2181 5.2.
-            let ttl = raw.records.iter().map(|record| record.ttl).min().ok_or(KeyBundleError {
-                line: raw.line,
-                fault: KeyBundleFault::EmptyBundle { inception, rtype: RecordType::DNSKEY },
-            })?;
-            let keys = raw.records.into_iter().map(|record| record.data).collect();
-            bundles.push(RequestBundle { inception, ttl, keys, line: raw.line });
-        }
-        Ok(Self { zone: zone.to_lower(), bundles })
+        let raw = BundleFile::Request.read(text, zone)?;
+        Ok(Self { zone: zone.to_lower(), bundles: raw.into_iter().map(RequestBundle::new).collect() })
     }
 
     /// Returns the zone.
@@ -118,8 +108,16 @@ impl KeySigningRequest {
     }
 }
 
+impl RequestBundle {
+    fn new(RawBundle { inception, line, records, .. }: RawBundle) -> Self {
+        // The records of a set have one time to live. RFC 2181 5.2. unreachable default because a bundle has a record
+        let ttl = records.iter().map(|record| record.ttl).min().unwrap_or(0);
+        Self { inception, ttl, keys: records.into_iter().map(|record| record.data).collect(), line }
+    }
+}
+
 /// Returns the start, and the times at which a key may appear or disappear, in order.
-fn changes(keys: &[(u16, &TimedDnskey)], from: u32, until: u32) -> Vec<u32> {
+fn changes(keys: &[(Dnskey<'_>, &TimedDnskey)], from: u32, until: u32) -> Vec<u32> {
     let times = keys.iter().flat_map(|(_, key)| KeyEvent::ALL.map(|event| key.times.get(event)));
     let mut changes: Vec<u32> = times.flatten().filter(|time| (from..until).contains(time)).collect();
     changes.push(from);
@@ -128,23 +126,22 @@ fn changes(keys: &[(u16, &TimedDnskey)], from: u32, until: u32) -> Vec<u32> {
     changes
 }
 
-fn zone_signing_tag(key: &TimedDnskey) -> Result<u16, KsrPlanError> {
+/// Returns a key that can be used for signing a zone.
+fn zone_signing(key: &TimedDnskey) -> Result<Dnskey<'_>, KsrPlanError> {
     let dnskey = Dnskey::parse(&key.dnskey)?;
+    dnskey.public_key()?;
     match dnskey.flags {
-        ZONE_KEY => Ok(dnskey.key_tag()),
+        ZONE_KEY => Ok(dnskey),
         flags => Err(KsrPlanError::Flags { tag: dnskey.key_tag(), flags }),
     }
 }
 
-/// Checks that a record is a zone-signing key that can be used.
-fn check_key(record: &RawRecord) -> Result<(), KeyBundleFault> {
-    let fail = |tag, error| KeyBundleFault::Key { tag, error };
-    let dnskey = Dnskey::parse(&record.data).map_err(|error| fail(0, error))?;
-    let (tag, flags) = (dnskey.key_tag(), dnskey.flags);
-    dnskey.public_key().map_err(|error| fail(tag, error))?;
-    match flags {
-        ZONE_KEY => Ok(()),
-        flags if flags & SECURE_ENTRY_POINT != 0 => Err(KeyBundleFault::KeySigningKey { tag, flags }),
-        flags => Err(KeyBundleFault::Flags { tag, flags }),
+/// Checks that keys, in the order of tags and algorithms, have tags of their own.
+fn check_tags(keys: &[&Dnskey<'_>], at: u32) -> Result<(), KsrPlanError> {
+    let mut pairs = keys.windows(2).map(|pair| (pair[0], pair[1]));
+    let same = pairs.find(|(one, two)| (one.key_tag(), one.algorithm) == (two.key_tag(), two.algorithm));
+    match same {
+        Some((key, _)) => Err(KsrPlanError::SameTag { tag: key.key_tag(), algorithm: key.algorithm, at }),
+        None => Ok(()),
     }
 }

@@ -2,19 +2,15 @@
 
 use std::cmp::Ordering;
 
-use super::bundles::{BundleFile, RawBundle, RawRecord};
+use super::bundles::{BundleFile, RawBundle, RawRecord, TYPES};
 use super::error::{BundleLookupError, KeyBundleError, KeyBundleFault};
 use crate::algorithm::DnssecAlgorithm;
 use crate::dnskey::Dnskey;
-use crate::ds::Ds;
 use crate::name::{DomainName, DomainNameBuf};
 use crate::rrsig::{Rrsig, Validity, serial_cmp, signed_labels};
 use crate::rtype::RecordType;
 use crate::sign::PresignedSet;
 use crate::zone::write_line;
-
-/// The types of a bundle's sets, in the order in which BIND writes them.
-pub(super) const TYPES: [RecordType; 3] = [RecordType::DNSKEY, RecordType::CDNSKEY, RecordType::CDS];
 
 /// A response (SKR): the keys of a zone, signed by its key-signing keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,13 +38,9 @@ impl SignedKeyResponse {
     /// The first fault of the file.
     pub fn parse(text: &[u8], zone: DomainName<'_>) -> Result<Self, KeyBundleError> {
         let zone = zone.to_lower();
+        let bundle = |raw: &RawBundle| BundleReader { zone: zone.name(), raw }.read();
         let raw = BundleFile::Response.read(text, zone.name())?;
-        // A bundle lasts until the next one begins. The last one ends with its signatures.
-        let ends: Vec<Option<u32>> =
-            raw.iter().skip(1).map(|next| Some(next.inception)).chain([None]).collect();
-        let bundle =
-            |(raw, end): (RawBundle, Option<u32>)| BundleReader { zone: zone.name(), raw: &raw, end }.read();
-        let bundles = raw.into_iter().zip(ends).map(bundle).collect::<Result<_, _>>()?;
+        let bundles = raw.iter().map(bundle).collect::<Result<_, _>>()?;
         Ok(Self { zone, bundles })
     }
 
@@ -75,10 +67,12 @@ impl SignedKeyResponse {
             let first = self.bundles.first().map_or(0, |bundle| bundle.inception);
             return Err(BundleLookupError::Early { now, first });
         };
-        let last = self.bundles[index].expiration();
-        match serial_cmp(now, last) {
-            Ordering::Greater => Err(BundleLookupError::Late { now, last }),
-            _ => Ok(index),
+        let bundle = &self.bundles[index];
+        let last = bundle.expiration();
+        // Counted from the beginning: compared as serial numbers, a time after 68 years would be before the end.
+        match now - bundle.inception > last.wrapping_sub(bundle.inception) {
+            true => Err(BundleLookupError::Late { now, last }),
+            false => Ok(index),
         }
     }
 
@@ -103,8 +97,8 @@ impl ResponseBundle {
     pub fn expiration(&self) -> u32 {
         let signatures = self.sets.iter().flat_map(|set| &set.signatures);
         let ends = signatures.filter_map(|data| Some(Rrsig::read(data).ok()?.expiration));
-        // unreachable default because every bundle has a signature
-        ends.min_by(|one, two| serial_cmp(*one, *two)).unwrap_or(self.inception)
+        // unreachable default because every bundle has a signature, and none ends before the bundle begins
+        ends.min_by_key(|end| end.wrapping_sub(self.inception)).unwrap_or(self.inception)
     }
 
     /// Returns the DNSKEY set.
@@ -118,20 +112,13 @@ impl ResponseBundle {
 struct BundleReader<'b> {
     zone: DomainName<'b>,
     raw: &'b RawBundle,
-    /// The beginning of the next bundle.
-    end: Option<u32>,
 }
 
 impl BundleReader<'_> {
     fn read(&self) -> Result<ResponseBundle, KeyBundleError> {
         let [dnskey, cdnskey, cds] = TYPES.map(|rtype| self.set(rtype));
         let (inception, line) = (self.raw.inception, self.raw.line);
-        let sets = [dnskey?, cdnskey?, cds?];
-        if sets[0].data.is_empty() {
-            let fault = KeyBundleFault::EmptyBundle { inception, rtype: RecordType::DNSKEY };
-            return Err(KeyBundleError { line, fault });
-        }
-        Ok(ResponseBundle { inception, sets, line })
+        Ok(ResponseBundle { inception, sets: [dnskey?, cdnskey?, cds?], line })
     }
 
     /// Collects the records of a type and their signatures.
@@ -139,7 +126,6 @@ impl BundleReader<'_> {
         let records = || self.raw.records.iter().filter(move |record| record.rtype == rtype);
         let mut set = PresignedSet { rtype, ttl: 0, data: Vec::new(), signatures: Vec::new() };
         for record in records() {
-            check_data(record).map_err(|fault| KeyBundleError { line: record.line, fault })?;
             set.ttl = record.ttl;
             set.data.push(record.data.clone());
         }
@@ -182,7 +168,8 @@ impl BundleReader<'_> {
         if serial_cmp(inception, expiration) != Ordering::Less {
             return Err(KeyBundleFault::Inception { inception, expiration });
         }
-        let (from, until) = (self.raw.inception, self.end.unwrap_or(self.raw.inception));
+        // A bundle lasts until the next one begins. The last one ends with its signatures.
+        let (from, until) = (self.raw.inception, self.raw.next.unwrap_or(self.raw.inception));
         let is_valid = |time| rrsig.validity(time) == Validity::Valid;
         if !is_valid(from) || !is_valid(until) {
             return Err(KeyBundleFault::Gap { inception, expiration, from, until });
@@ -212,21 +199,4 @@ impl BundleReader<'_> {
 
 fn covers(record: &RawRecord, rtype: RecordType) -> bool {
     record.rtype == RecordType::RRSIG && record.data.starts_with(&rtype.0.to_be_bytes())
-}
-
-/// Checks the data of a record that is not a signature.
-fn check_data(record: &RawRecord) -> Result<(), KeyBundleFault> {
-    match record.rtype {
-        RecordType::CDS => Ds::parse(&record.data).map(drop).map_err(KeyBundleFault::Ds),
-        RecordType::DNSKEY => {
-            let fail = |tag, error| KeyBundleFault::Key { tag, error };
-            let dnskey = Dnskey::parse(&record.data).map_err(|error| fail(0, error))?;
-            let tag = dnskey.key_tag();
-            if !dnskey.is_zone_key() {
-                return Err(KeyBundleFault::Flags { tag, flags: dnskey.flags });
-            }
-            dnskey.public_key().map(drop).map_err(|error| fail(tag, error))
-        }
-        _ => Dnskey::parse(&record.data).map(drop).map_err(|error| KeyBundleFault::Key { tag: 0, error }),
-    }
 }

@@ -2,19 +2,19 @@
 
 use oarlock::{Accelerator, Job, JobError, NonceRule};
 
-use super::bundles::MAX_BUNDLES;
+use super::bundles::{MAX_BUNDLE_RECORDS, MAX_BUNDLES, TYPES};
 use super::error::KsrSignError;
 use super::request::{KeySigningRequest, RequestBundle};
-use super::response::{ResponseBundle, SignedKeyResponse, TYPES};
+use super::response::{ResponseBundle, SignedKeyResponse};
 use crate::algorithm::DnssecAlgorithm;
-use crate::dnskey::{Dnskey, SECURE_ENTRY_POINT};
+use crate::dnskey::{Dnskey, REVOKE, SECURE_ENTRY_POINT};
 use crate::ds::{DigestType, ds_rdata};
-use crate::key_times::{KeyEvent, KeyTimes};
+use crate::key_times::{KeyEvent, KeyPhase, KeyTimes};
 use crate::messages::Messages;
 use crate::name::DomainName;
 use crate::rrsig::{Rrsig, RrsigHead};
 use crate::rtype::RecordType;
-use crate::sign::{PresignedSet, SignerKey};
+use crate::sign::{PresignedSet, SignerKey, ZoneSignError};
 
 /// A key-signing key with the times of its life. A key without times is always published and signs.
 #[derive(Clone, Debug)]
@@ -25,20 +25,43 @@ pub struct OfflineKey {
     pub times: KeyTimes,
 }
 
-impl OfflineKey {
-    fn is_published(&self, now: u32) -> bool {
-        self.times.phase(now).is_published()
+/// An offline key with its revoked form, if it has a time of [`KeyEvent::Revoke`].
+struct OfflineSigner {
+    key: SignerKey,
+    revoked: Option<SignerKey>,
+    times: KeyTimes,
+}
+
+impl OfflineSigner {
+    fn new(OfflineKey { key, times }: &OfflineKey) -> Result<Self, KsrSignError> {
+        let flags = Dnskey::parse(key.dnskey())?.flags;
+        if flags & SECURE_ENTRY_POINT == 0 {
+            return Err(KsrSignError::Flags { tag: key.tag(), flags });
+        }
+        let revoked = || SignerKey::new(key.key().clone(), key.role(), flags | REVOKE, key.algorithm());
+        let revoked = times.get(KeyEvent::Revoke).map(|_| revoked()).transpose()?;
+        Ok(Self { key: key.clone(), revoked, times: *times })
     }
 
-    fn signs(&self, now: u32) -> bool {
-        self.is_published(now) && self.times.phase(now).signs()
+    /// Returns the key as the zone has it, if it does: with the revoke bit after that time. RFC 5011 2.1.
+    fn published(&self, now: u32) -> Option<&SignerKey> {
+        match self.times.phase(now) {
+            KeyPhase::Revoked => self.revoked.as_ref(),
+            phase => phase.is_published().then_some(&self.key),
+        }
+    }
+
+    fn signing(&self, now: u32) -> Option<&SignerKey> {
+        self.published(now).filter(|_| self.times.phase(now).signs())
     }
 
     /// Returns true if the zone has CDS and CDNSKEY records of the key. Without a time for that, they are there as long
-    /// as the key, as with dnssec-ksr.
+    /// as the key, as with dnssec-ksr. A DS record of a revoked key would verify nothing.
     fn has_child_records(&self, now: u32) -> bool {
+        let phase = self.times.phase(now);
         let has_begun = self.times.get(KeyEvent::SyncPublish).is_none_or(|begin| begin <= now);
-        self.is_published(now) && has_begun && !self.times.has_come(KeyEvent::SyncDelete, now)
+        let is_in_time = has_begun && !self.times.has_come(KeyEvent::SyncDelete, now);
+        phase.is_published() && phase != KeyPhase::Revoked && is_in_time
     }
 }
 
@@ -82,19 +105,18 @@ impl KeySigningRequest {
         options: &KsrSignOptions,
     ) -> Result<SignedKeyResponse, KsrSignError> {
         options.check(self)?;
-        keys.iter().try_for_each(check_key)?;
+        let keys = keys.iter().map(OfflineSigner::new).collect::<Result<Vec<_>, _>>()?;
+        let maker = BundleMaker { accelerator, options, keys: &keys, zone: self.zone() };
         let mut bundles = Vec::new();
         // dnssec-ksr begins a bundle at the very end too.
         let end = options.until.saturating_add(1);
         let ends = self.bundles.iter().skip(1).map(|next| next.inception).chain([end]);
         for (bundle, end) in self.bundles.iter().zip(ends) {
-            for inception in options.inceptions(bundle.inception, end, keys) {
+            for inception in options.inceptions(bundle.inception, end, &keys) {
                 if bundles.len() == MAX_BUNDLES {
                     return Err(KsrSignError::ManyBundles);
                 }
-                bundles.push(
-                    BundleMaker { accelerator, options, keys, zone: self.zone() }.make(bundle, inception)?,
-                );
+                bundles.push(maker.make(bundle, inception)?);
             }
         }
         let signatures = signatures(accelerator, self.zone(), &bundles, options)?;
@@ -115,14 +137,18 @@ impl KeySigningRequest {
 
 impl KsrSignOptions {
     fn check(&self, request: &KeySigningRequest) -> Result<(), KsrSignError> {
-        let Self { until, validity_s, refresh_s, .. } = *self;
+        let Self { until, validity_s, refresh_s, before_s, .. } = *self;
         // unreachable default because a request has a bundle
         let last = request.bundles.last().map_or(0, |bundle| bundle.inception);
         if until <= last {
             return Err(KsrSignError::End { until, last });
         }
-        if refresh_s >= validity_s || validity_s >= 1 << 31 {
+        if refresh_s >= validity_s {
             return Err(KsrSignError::Refresh { validity_s, refresh_s });
+        }
+        // Serial numbers have an order only within 2^31. RFC 4034 3.1.5.
+        if validity_s.saturating_add(before_s) >= 1 << 31 {
+            return Err(KsrSignError::Span { validity_s, before_s });
         }
         match until.checked_add(validity_s) {
             Some(_) => Ok(()),
@@ -131,7 +157,7 @@ impl KsrSignOptions {
     }
 
     /// Returns the beginnings of the bundles from `start` to `end`.
-    fn inceptions(&self, start: u32, end: u32, keys: &[OfflineKey]) -> Vec<u32> {
+    fn inceptions(&self, start: u32, end: u32, keys: &[OfflineSigner]) -> Vec<u32> {
         let times = keys.iter().flat_map(|key| KeyEvent::ALL.map(|event| key.times.get(event)));
         let times = times.flatten().chain([self.until]);
         let mut events: Vec<u32> = times.filter(|time| *time > start && *time < end).collect();
@@ -150,38 +176,31 @@ impl KsrSignOptions {
     }
 }
 
-fn check_key(key: &OfflineKey) -> Result<(), KsrSignError> {
-    let flags = Dnskey::parse(key.key.dnskey())?.flags;
-    match flags & SECURE_ENTRY_POINT {
-        0 => Err(KsrSignError::Flags { tag: key.key.tag(), flags }),
-        _ => Ok(()),
-    }
-}
-
 /// A maker of bundles: the keys and options that all bundles of a response share.
 struct BundleMaker<'k> {
     accelerator: &'k Accelerator,
     options: &'k KsrSignOptions,
-    keys: &'k [OfflineKey],
+    keys: &'k [OfflineSigner],
     zone: DomainName<'k>,
 }
 
 impl<'k> BundleMaker<'k> {
     fn make(&self, request: &RequestBundle, inception: u32) -> Result<UnsignedBundle<'k>, KsrSignError> {
-        let published = self.keys.iter().filter(|key| key.is_published(inception));
-        let signing: Vec<&SignerKey> =
-            self.keys.iter().filter(|key| key.signs(inception)).map(|key| &key.key).collect();
-        if signing.is_empty() {
-            return Err(KsrSignError::NoKey(inception));
-        }
-        check_algorithms(request, &signing)?;
-        let mut dnskeys: Vec<Vec<u8>> = published.map(|key| key.key.dnskey().to_vec()).collect();
+        let published = self.keys.iter().filter_map(|key| key.published(inception));
+        let signing: Vec<&SignerKey> = self.keys.iter().filter_map(|key| key.signing(inception)).collect();
+        check_algorithms(request, &signing, inception)?;
+        let mut dnskeys: Vec<Vec<u8>> = published.map(|key| key.dnskey().to_vec()).collect();
         dnskeys.extend(request.keys.iter().cloned());
+        check_tags(request.line, &dnskeys)?;
         let [cdnskey, cds] = self.child_records(inception)?;
         let set = |rtype, data| PresignedSet { rtype, ttl: request.ttl, data, signatures: Vec::new() };
         let [first, second, third] = TYPES;
         let sets = [set(first, dnskeys), set(second, cdnskey), set(third, cds)];
-        Ok(UnsignedBundle { inception, line: request.line, sets, keys: signing })
+        let filled = sets.iter().filter(|set| !set.data.is_empty());
+        match filled.map(|set| set.data.len() + signing.len()).sum::<usize>() {
+            len if len > MAX_BUNDLE_RECORDS => Err(KsrSignError::ManyRecords { line: request.line }),
+            _ => Ok(UnsignedBundle { inception, line: request.line, sets, keys: signing }),
+        }
     }
 
     /// Returns the data of the CDNSKEY and CDS records.
@@ -201,9 +220,17 @@ impl<'k> BundleMaker<'k> {
 }
 
 /// Checks that the keys of both kinds have the same algorithms. A zone is signed with every algorithm of its keys. RFC
-/// 4035 2.2.
-fn check_algorithms(request: &RequestBundle, signing: &[&SignerKey]) -> Result<(), KsrSignError> {
+/// 4035 2.2. Revoked keys sign only to prove their revocation. RFC 5011 2.1.
+fn check_algorithms(
+    request: &RequestBundle,
+    signing: &[&SignerKey],
+    inception: u32,
+) -> Result<(), KsrSignError> {
     let line = request.line;
+    let signing: Vec<&&SignerKey> = signing.iter().filter(|key| !key.is_revoked()).collect();
+    if signing.is_empty() {
+        return Err(KsrSignError::NoKey(inception));
+    }
     let mut found: Vec<DnssecAlgorithm> = Vec::new();
     for data in &request.keys {
         let dnskey = Dnskey::parse(data)?;
@@ -216,6 +243,22 @@ fn check_algorithms(request: &RequestBundle, signing: &[&SignerKey]) -> Result<(
     match signing.iter().find(|key| !found.contains(&key.algorithm())) {
         Some(key) => Err(KsrSignError::MissingAlgorithm { line, algorithm: key.algorithm() }),
         None => Ok(()),
+    }
+}
+
+/// Checks that the keys of a bundle have tags of their own.
+fn check_tags(line: u32, dnskeys: &[Vec<u8>]) -> Result<(), KsrSignError> {
+    let mut keys = dnskeys
+        .iter()
+        .map(|data| Dnskey::parse(data).map(|key| (key.algorithm, key.key_tag(), data)))
+        .collect::<Result<Vec<_>, _>>()?;
+    keys.sort_unstable();
+    match keys.windows(2).find(|pair| (pair[0].0, pair[0].1) == (pair[1].0, pair[1].1)) {
+        Some(&[(algorithm, tag, one), (.., two)]) if one == two => {
+            Err(ZoneSignError::SameKey { tag, algorithm }.into())
+        }
+        Some(&[(algorithm, tag, _), _]) => Err(KsrSignError::SameTag { line, tag, algorithm }),
+        _ => Ok(()),
     }
 }
 

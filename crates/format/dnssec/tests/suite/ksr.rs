@@ -5,6 +5,8 @@
 //! `dnssec-ksr -i 20270101000000 -e 20270305000000`. Signatures of Ed25519 depend on nothing but key and message, so
 //! the same request, signed here, gives the same bytes.
 
+use std::collections::BTreeMap;
+
 use oarlock::keys::raw;
 use oarlock::{Accelerator, NonceRule};
 use oarlock_dnssec::ksr::{
@@ -12,11 +14,12 @@ use oarlock_dnssec::ksr::{
     OfflineKey, SignedKeyResponse, TimedDnskey,
 };
 use oarlock_dnssec::rdata::parse_time;
-use oarlock_dnssec::sign::{KeyRole, SignerKey};
+use oarlock_dnssec::sign::{KeyRole, SignerKey, ZoneSignError};
 use oarlock_dnssec::{
     DigestType, DnssecAlgorithm, DomainName, DomainNameBuf, KeyEvent, KeyTimes, LetterCase, RecordType,
 };
 
+use crate::common::ONE_TAG;
 use crate::common::by_engine::by_engine;
 
 const REQUEST: &str = include_str!("../bind/dnssec-ksr.ksr");
@@ -156,6 +159,8 @@ fn a_plan_needs_zone_signing_keys_at_all_times() {
         let error = KsrPlanError::Interval { from: interval.0, until: interval.1 };
         assert_eq!(plan(key.dnskey(), always, interval), Err(error));
     }
+    let unusable = [&key.dnskey()[..4], &[1; 7]].concat();
+    assert!(matches!(plan(&unusable, always, (10, 20)), Err(KsrPlanError::Dnskey(_))));
     let late = times(&[(KeyEvent::Publish, 15)]);
     assert_eq!(plan(key.dnskey(), late, (10, 20)), Err(KsrPlanError::NoKey(10)));
     let short = times(&[(KeyEvent::Publish, 5), (KeyEvent::Delete, 15)]);
@@ -190,8 +195,11 @@ fn verifies_the_response_of_bind_and_finds_the_bundle_of_a_time() {
     }
     let (now, first) = (at("20261231235959"), at("20270101000000"));
     assert_eq!(read.find(now), Err(BundleLookupError::Early { now, first }));
-    let (now, last) = (at("20270319000001"), at("20270319000000"));
-    assert_eq!(read.find(now), Err(BundleLookupError::Late { now, last }));
+    // The last time is more than 2^31 seconds after the end, so the end is later as a serial number.
+    for now in ["20270319000001", "20960101000000", "21060207062815"].map(at) {
+        let last = at("20270319000000");
+        assert_eq!(read.find(now), Err(BundleLookupError::Late { now, last }));
+    }
 }
 
 #[test]
@@ -248,6 +256,73 @@ fn key_signing_keys_roll_within_a_response() {
 }
 
 #[test]
+fn a_revoked_key_is_signed_in_its_revoked_form() {
+    let day = |day: u32| at("20270101000000") + day * 86_400;
+    let begin = [(KeyEvent::Publish, 1), (KeyEvent::Activate, 1)];
+    let end = [(KeyEvent::Revoke, day(20)), (KeyEvent::Delete, day(50))];
+    let old = OfflineKey { times: times(&[begin, end].concat()), ..ksk(&KSK) };
+    let new = OfflineKey { times: times(&begin), ..ksk(&[9; 32]) };
+    let alone = request(REQUEST).sign(&engine(), std::slice::from_ref(&old), &options());
+    assert_eq!(alone, Err(KsrSignError::NoKey(day(20))));
+    let signed = request(REQUEST).sign(&engine(), &[old, new], &options()).unwrap();
+    let read = response(&written(&signed));
+    assert_eq!(read.verify(&engine()), Ok(None));
+    // The flags of the key-signing keys, the number of signatures, and that of CDS records.
+    for (time, flags, signatures, cds) in
+        [(day(19), vec![257, 257], 2, 2), (day(20), vec![257, 385], 2, 1), (day(50), vec![257], 1, 1)]
+    {
+        let bundle = &read.bundles()[read.find(time).unwrap()];
+        let found = bundle.keys().data.iter().map(|data| u16::from_be_bytes([data[0], data[1]]));
+        let mut found: Vec<u16> = found.filter(|flags| *flags != 256).collect();
+        found.sort_unstable();
+        let counts = (bundle.keys().signatures.len(), bundle.sets[2].data.len());
+        assert_eq!((found, counts), (flags, (signatures, cds)), "{time}");
+    }
+}
+
+#[test]
+fn keys_of_a_bundle_have_tags_of_their_own() {
+    let [one, two] = ONE_TAG;
+    let twice = request(REQUEST).sign(&engine(), &[ksk(&KSK), ksk(&KSK)], &options());
+    let (tag, algorithm) = (29131, DnssecAlgorithm::ED25519);
+    assert_eq!(twice, Err(KsrSignError::Key(ZoneSignError::SameKey { tag, algorithm })));
+    let tag = ksk(&one).key.tag();
+    let same = request(REQUEST).sign(&engine(), &[ksk(&one), ksk(&two)], &options());
+    assert_eq!(same, Err(KsrSignError::SameTag { line: 1, tag, algorithm }));
+    // One after the other they do no harm.
+    let early = OfflineKey { times: times(&[(KeyEvent::Publish, 1), (KeyEvent::Delete, 2)]), ..ksk(&one) };
+    assert!(request(REQUEST).sign(&engine(), &[early, ksk(&two)], &options()).is_ok());
+    let zsks = [one, two].map(|seed| {
+        let key = raw::ed25519_private(&seed).unwrap();
+        let key = SignerKey::new(key, KeyRole::Zsk, 256, algorithm).unwrap();
+        TimedDnskey { dnskey: key.dnskey().to_vec(), times: KeyTimes::default() }
+    });
+    let plan = |keys: &[TimedDnskey]| KeySigningRequest::plan(zone().name(), keys, (10, 20), 3600);
+    let error = KsrPlanError::SameTag { tag: tag - 1, algorithm, at: 10 };
+    assert_eq!(plan(&zsks), Err(error.clone()));
+    assert_eq!(plan(&[zsks[0].clone(), zsks[0].clone()]), Err(error));
+}
+
+/// What is signed can be read: the records of the response count, not those of the request.
+#[test]
+fn a_bundle_that_would_be_too_large_to_read_is_not_signed() {
+    let few = KsrSignOptions { digests: Vec::new(), has_cdnskey: false, ..options() };
+    let sign = |count: u8| {
+        let keys = (1..=count).map(zsk).map(|key| (key.tag(), key.dnskey().to_vec()));
+        let keys: BTreeMap<u16, Vec<u8>> = keys.collect();
+        let timed = |dnskey: &Vec<u8>| TimedDnskey { dnskey: dnskey.clone(), times: KeyTimes::default() };
+        let keys: Vec<TimedDnskey> = keys.values().map(timed).take(199).collect();
+        let interval = (at("20270101000000"), at("20270102000000"));
+        let planned = KeySigningRequest::plan(zone().name(), &keys, interval, 3600).unwrap();
+        (keys.len(), planned.sign(&engine(), &[ksk(&KSK)], &few))
+    };
+    let (count, signed) = sign(255);
+    assert_eq!((count, signed), (199, Err(KsrSignError::ManyRecords { line: 0 })));
+    let signed = sign(190).1.unwrap();
+    assert_eq!(response(&written(&signed)).bundles().len(), signed.bundles().len());
+}
+
+#[test]
 fn rejects_keys_and_times_that_do_not_fit_the_request() {
     let request = request(REQUEST);
     let sign = |keys: &[OfflineKey], options: &KsrSignOptions| request.sign(&engine(), keys, options);
@@ -262,6 +337,9 @@ fn rejects_keys_and_times_that_do_not_fit_the_request() {
     assert_eq!(sign(std::slice::from_ref(&key), &early), Err(KsrSignError::End { until: last, last }));
     let same = with(|options| options.refresh_s = options.validity_s);
     assert!(matches!(sign(std::slice::from_ref(&key), &same), Err(KsrSignError::Refresh { .. })));
+    let long = with(|options| (options.validity_s, options.before_s) = (1 << 30, 1 << 30));
+    let error = KsrSignError::Span { validity_s: 1 << 30, before_s: 1 << 30 };
+    assert_eq!(sign(std::slice::from_ref(&key), &long), Err(error));
     let short = with(|options| (options.validity_s, options.refresh_s) = (100, 0));
     assert_eq!(sign(std::slice::from_ref(&key), &short), Err(KsrSignError::ManyBundles));
     let late = with(|options| options.until = u32::MAX - 5);
@@ -340,6 +418,9 @@ fn rejects_each_fault_of_a_request_with_its_line() {
         (format!("{}{good}{end}", head("20271301000000")), 1, "not the time of a bundle"),
         (format!("{}{good}{end}", head("22000101000000")), 1, "not the time of a bundle"),
         ("\u{0}\u{1}\n".into(), 1, "before the first bundle"),
+        // No control character of a file reaches the terminal.
+        (";; \u{1b}[2J\n".into(), 1, "found `;; \\u{1b}[2J`"),
+        (format!("{}{good}{end}", head("\u{1b}\u{1b}")), 1, "`\\u{1b}\\u{1b}` is not the time"),
         (";".repeat(MAX_REQUEST_BYTES + 1), 1, "at most"),
     ];
     for (text, line, expected) in cases {
@@ -419,6 +500,7 @@ fn rejects_each_fault_of_a_response_with_its_line() {
         (response_fault(replaced("DNSKEY\t257", "DNSKEY\t1")), 2, "has flags 1"),
         (response_fault(replaced("\tCDS\t29131 15 2 ", "\tCDS\t29131 15 4 ")), 7, "SHA-384"),
         (response_fault(replaced("\tCDS\t29131 15 2 ", "\tDS\t29131 15 2 ")), 7, "type DS"),
+        (response_fault(replaced("RRSIG\tCDS ", "RRSIG\tA ")), 8, "a signature of A, of which"),
         (
             response_fault(replaced("SignedKeyResponse", "KeySigningRequest")),
             1,
