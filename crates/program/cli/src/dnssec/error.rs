@@ -60,6 +60,8 @@ pub(crate) enum DnssecError {
     Ksr { path: PathBuf, error: Box<KsrSignError> },
     #[error("{}: {error}; make a request and a response for a time that includes now", path.display())]
     NoBundle { path: PathBuf, error: BundleLookupError },
+    #[error("{} and {}: {error}", first.display(), second.display())]
+    SameTag { first: PathBuf, second: PathBuf, error: Box<ZoneSignError> },
     #[error("{}: {error}", path.display())]
     Sign { path: PathBuf, error: Box<ZoneSignError> },
     #[error(transparent)]

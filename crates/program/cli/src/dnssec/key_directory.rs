@@ -1,10 +1,11 @@
 //! A directory of keys of zones, named as BIND names them: `K<zone>+<algorithm>+<tag>` and an ending.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::{fmt, fs};
 
-use oarlock_dnssec::{Dnskey, DomainName, KeyTimes};
+use oarlock_dnssec::sign::{KeyRole, SignerKey, ZoneSignError};
+use oarlock_dnssec::{Dnskey, DomainName, KeyPhase, KeyTimes};
 
 use super::DnssecError;
 use super::key_files::{self, SigningKeyError};
@@ -36,6 +37,18 @@ pub(crate) struct DirectoryKey {
     /// The data of the DNSKEY.
     pub(crate) dnskey: Vec<u8>,
     pub(crate) times: KeyTimes,
+}
+
+impl DirectoryKey {
+    /// Returns true if this program cannot use the key, and says so on stderr. `reason` says why it need not.
+    pub(crate) fn is_skipped(&self, reason: impl fmt::Display) -> bool {
+        let used = SignerKey::public(&self.dnskey, KeyRole::Zsk, KeyPhase::Future);
+        let fault = used.err().filter(ZoneSignError::is_unsupported);
+        if let Some(fault) = &fault {
+            eprintln!("oarlock: {}: skipped, because {reason}: {fault}", self.private.display());
+        }
+        fault.is_some()
+    }
 }
 
 /// Reads the keys of a zone in a directory, in the order of their names. What other programs may expect to count and

@@ -10,7 +10,7 @@ use std::process::{Command, Output, Stdio};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::program::{code, oarlock, stderr};
+use crate::program::{code, command, oarlock, set_clock, stderr, text};
 
 const ZONE: &str = "$ORIGIN example.com.\n$TTL 3600\n@ SOA ns1 hostmaster 1 7200 3600 1209600 900\n@ NS ns1\n\
                     ns1 A 192.0.2.1\nwww A 192.0.2.2\n";
@@ -161,6 +161,13 @@ impl KeyFolder {
     fn set(&self, key: &str, times: &[&str]) {
         let done = self.settime(key, times);
         assert_eq!(code(&done), 0, "{}", stderr(&done));
+    }
+
+    /// Writes a file that only its owner may read.
+    fn write_private(&self, name: &str, text: &str) -> String {
+        fs::write(self.path(name), text).unwrap();
+        fs::set_permissions(self.path(name), fs::Permissions::from_mode(0o600)).unwrap();
+        self.text_path(name)
     }
 
     fn remove(&self, key: &str) {
@@ -608,4 +615,136 @@ fn ed448_is_declined_with_the_reason() {
     let (zone, file) = (folder.text_path("zone"), format!("{}/{key}", folder.keys()));
     let said = oarlock(&["dnssec", "sign", &zone, "--key", &file]);
     assert!(code(&said) == 2 && stderr(&said).contains(reason), "{}", stderr(&said));
+}
+
+/// Private keys of Ed25519 whose DNSKEYs with flags 257 have one tag, in a format without times.
+const ONE_TAG: [&str; 2] =
+    ["AI8AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=", "ASkAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="];
+const TAG: &str = "56031";
+
+/// dnssec-signzone takes two such keys for one, and signs with either. ldns-verify-zone rejects their zone.
+#[test]
+fn two_keys_of_one_tag_are_refused_with_their_files() {
+    let folder = KeyFolder::new();
+    let private = |key| format!("Private-key-format: v1.2\nAlgorithm: 15 (ED25519)\nPrivateKey: {key}\n");
+    let [one, two] =
+        [0, 1].map(|index| folder.write_private(&format!("{index}.private"), &private(ONE_TAG[index])));
+    let (zone, out) = (folder.text_path("zone"), folder.text_path("signed"));
+    let sign = |more: &[&str]| {
+        let done = oarlock(&[&["dnssec", "sign", &zone, "--out", &out], more].concat());
+        (code(&done), stderr(&done))
+    };
+    let has_one_tag = format!("two keys of ED25519 have tag {TAG}");
+    for more in [["--csk", &one, "--csk", &two], ["--key", &two, "--key", &one]] {
+        let (exit, said) = sign(&more);
+        assert!(exit == 2 && said.contains(&has_one_tag), "{said}");
+        assert!(said.contains(&one) && said.contains(&two), "{said}");
+    }
+    let (exit, said) = sign(&["--key", &one, "--csk", &one]);
+    assert!(
+        exit == 2 && said.contains(&format!("{one} and {one}: key {TAG} (ED25519) is given twice")),
+        "{said}"
+    );
+    // The second one in the directory, as long as it is in the zone.
+    let key = format!("Kexample.com.+015+{TAG}");
+    let in_directory =
+        folder.write_private(&format!("keys/{key}.private"), &private(ONE_TAG[1]).replace("v1.2", "v1.3"));
+    let dnskey = text(&oarlock(&["dnssec", "ds", "--zone", "example.com", "--dnskey", &two]));
+    fs::write(folder.path(&format!("keys/{key}.key")), dnskey).unwrap();
+    let keys = folder.keys();
+    for (times, is_in_use) in [
+        (&["--publish", "-9d"][..], true),
+        (&["--activate", "-9d"], true),
+        (&["--inactive", "-1d"], true),
+        (&["--delete", "-1h"], false),
+    ] {
+        folder.set(&key, times);
+        let (exit, said) = sign(&["--keys", &keys, "--csk", &one]);
+        assert_eq!((exit == 2, said.contains(&has_one_tag)), (is_in_use, is_in_use), "{times:?}: {said}");
+        assert!(!is_in_use || said.contains(&one) && said.contains(&in_directory), "{said}");
+    }
+    assert_eq!(folder.uses("signed").published.len(), 1);
+}
+
+/// An Ed448 key of RFC 8080 section 6, and a key of an algorithm that nobody knows.
+const UNUSABLE: [(&str, &str, &str); 2] = [
+    (
+        "Kexample.com.+016+09713",
+        "257 3 16 3kgROaDjrh0H2iuixWBrc8g2EpBBLCdGzHmn+G2MpTPhpj/OiBVHHSfPodx1FYYUcJKm1MDpJtIA",
+        "have Ed448",
+    ),
+    ("Kexample.com.+099+02153", "256 3 99 AQIDBA==", "99 is not supported"),
+];
+
+#[test]
+fn keys_that_cannot_be_used_are_skipped_while_they_are_not_needed() {
+    let folder = KeyFolder::new();
+    let good = folder.keygen(&ACTIVE);
+    for (key, dnskey, reason) in UNUSABLE {
+        let private = format!("keys/{key}.private");
+        folder.write_private(&private, "Private-key-format: v1.3\nAlgorithm: 16 (ED448)\nPrivateKey: AAAA\n");
+        let record = format!("example.com. 3600 IN DNSKEY {dnskey}\n");
+        fs::write(folder.path(&format!("keys/{key}.key")), &record).unwrap();
+        // The zone still has the record, which goes with a key whose time is not now.
+        fs::write(folder.path("zone"), format!("{ZONE}{record}")).unwrap();
+        for (times, phase) in [
+            (&["--publish", "+1d", "--activate", "+1d"][..], Some("future")),
+            (&["--publish", "-3d"], None),
+            (&["--activate", "-2d"], None),
+            (&["--inactive", "-1d"], None),
+            (&["--delete", "-1h"], Some("removed")),
+        ] {
+            folder.set(key, times);
+            let Some(phase) = phase else {
+                let said = folder.refused(&[]);
+                assert!(said.contains(&private) && !said.contains("skipped"), "{times:?}: {said}");
+                continue;
+            };
+            let done = folder.sign(&[]);
+            assert_eq!(code(&done), 0, "{times:?}: {}", stderr(&done));
+            let said = stderr(&done);
+            assert!(said.contains(&format!("{private}: skipped, because the key is {phase}: ")), "{said}");
+            assert!(said.contains(reason), "{said}");
+            let tag = good[good.len() - 5..].parse().unwrap();
+            assert_eq!(folder.uses("signed").published, [(257, tag)].into(), "{times:?}");
+        }
+        folder.remove(key);
+    }
+}
+
+#[test]
+fn a_clock_before_2024_decides_nothing() {
+    let folder = KeyFolder::new();
+    let key = folder.keygen(&ACTIVE);
+    let without_times = folder.write_private(
+        "0.private",
+        &format!("Private-key-format: v1.2\nAlgorithm: 15 (ED25519)\nPrivateKey: {}\n", ONE_TAG[0]),
+    );
+    let (zone, out, keys) = (folder.text_path("zone"), folder.text_path("signed"), folder.keys());
+    let file = format!("{keys}/{key}");
+    let run = |arguments: &[&str]| {
+        let mut program = command(&[&["dnssec"], arguments].concat());
+        let done = set_clock(&mut program, "@2020-01-01 00:00:00").then(|| program.output().unwrap())?;
+        Some((code(&done), stderr(&done)))
+    };
+    for arguments in [
+        &["sign", &zone, "--out", &out, "--keys", &keys][..],
+        &["sign", &zone, "--out", &out, "--keys", &keys, "--now", "+3000d"],
+        &["sign", &zone, "--out", &out, "--key", &file],
+        &["ksr", "request", "example.com", "--keys", &keys, "--until", "+9d", "--out", &out],
+        &["settime", &file, "--inactive", "+9d"],
+    ] {
+        let Some((exit, said)) = run(arguments) else { return };
+        let shown = "the clock shows 20200101";
+        assert!(exit == 2 && said.contains(shown) && said.contains("before 2024"), "{arguments:?}: {said}");
+        assert!(!folder.path("signed").exists());
+    }
+    for arguments in [
+        &["sign", &zone, "--out", &out, "--keys", &keys, "--now", "20300101000000"][..],
+        &["sign", &zone, "--out", &out, "--key", &file, "--ignore-key-times"],
+        &["sign", &zone, "--out", &out, "--key", &without_times],
+    ] {
+        let (exit, said) = run(arguments).unwrap();
+        assert_eq!(exit, 0, "{arguments:?}: {said}");
+    }
 }

@@ -8,7 +8,7 @@ use oarlock_dnssec::ksr::{
     KeySigningRequest, KsrSignOptions, MAX_REQUEST_BYTES, OfflineKey, SignedKeyResponse,
 };
 use oarlock_dnssec::sign::{KeyRole, SignerKey};
-use oarlock_dnssec::{DigestType, Dnskey, DomainName};
+use oarlock_dnssec::{DigestType, Dnskey, DomainName, KeyEvent, KeyTimes};
 use oarlock_terminal::GlobalOptions;
 use oarlock_terminal::report::print_report;
 use oarlock_terminal::table::count;
@@ -96,7 +96,8 @@ pub(super) fn run(global: &GlobalOptions, args: &KsrSignArgs) -> Result<(), Dnss
         .map_err(|error| DnssecError::KeyBundle { path: args.request.clone(), error: Box::new(error) })?;
     let now = KeyClock::new(None).now()?;
     let options = args.options(seconds(args.until, now)?);
-    let directory = args.directory_keys(zone.name())?;
+    let from = request.bundles().first().map_or(now, |bundle| bundle.inception);
+    let directory = args.directory_keys(zone.name(), (from, options.until))?;
     let paths = args.ksks.iter().chain(directory.iter().map(|key| &key.private));
     let files = args.files.open(global, paths.clone())?;
     let keys = paths.map(|path| load(&files, path, zone.name())).collect::<Result<Vec<_>, _>>()?;
@@ -123,12 +124,27 @@ impl KsrSignArgs {
         }
     }
 
-    fn directory_keys(&self, zone: DomainName<'_>) -> Result<Vec<DirectoryKey>, DnssecError> {
+    /// Reads the key-signing keys of the directory, except those that cannot be used and need not.
+    fn directory_keys(
+        &self,
+        zone: DomainName<'_>,
+        interval: (u32, u32),
+    ) -> Result<Vec<DirectoryKey>, DnssecError> {
         let Some(directory) = &self.directory else { return Ok(Vec::new()) };
         let mut keys = key_directory::read(directory, zone)?;
         keys.retain(|key| Dnskey::parse(&key.dnskey).is_ok_and(|dnskey| dnskey.is_entry_point()));
+        keys.retain(|key| {
+            is_published_within(&key.times, interval)
+                || !key.is_skipped("the key is not in the zone at the time of the response")
+        });
         Ok(keys)
     }
+}
+
+fn is_published_within(times: &KeyTimes, (from, until): (u32, u32)) -> bool {
+    let events = KeyEvent::ALL.into_iter().filter_map(|event| times.get(event));
+    let mut changes = events.filter(|time| (from..=until).contains(time)).chain([from]);
+    changes.any(|time| times.phase(time).is_published())
 }
 
 /// Loads a key-signing key and its times.

@@ -54,7 +54,8 @@ pub(super) struct ZoneKeys<'k> {
 }
 
 impl DelegationArgs {
-    /// Returns the zone with DS, CDS and CDNSKEY records as the arguments say, or None if nothing changes.
+    /// Returns the zone with DS, CDS and CDNSKEY records as the arguments say and without the DNSKEY records of skipped
+    /// keys, or None if nothing changes.
     ///
     /// # Errors
     /// A file cannot be read or is faulty, or an engine failed.
@@ -69,6 +70,7 @@ impl DelegationArgs {
         if let Some(directory) = &self.children {
             dssets::read(directory, &zone.records, apex)?.add_to(&mut sets);
         }
+        keys.directory.withdraw(&zone.records, apex, &mut sets);
         if let Some(records) = self.parent_records(accelerator, zone, apex, keys)? {
             records.add_to(apex, &mut sets);
         }
@@ -80,6 +82,10 @@ impl DelegationArgs {
             error: Box::new(ZoneSignError::Records(error)),
         };
         zone.records.with_sets(&sets).map(Some).map_err(full)
+    }
+
+    pub(super) fn has_response(&self) -> bool {
+        self.skr.is_some()
     }
 
     /// Returns the bundle of the signed key response that covers `now`, if there is a response.
@@ -139,7 +145,7 @@ impl DelegationArgs {
     }
 
     fn rule(&self, keys: &ZoneKeys<'_>) -> CdsRule {
-        match (self.cds, self.skr.is_some() || keys.directory.is_empty()) {
+        match (self.cds, self.has_response() || keys.directory.is_empty()) {
             (Some(rule), _) => rule,
             (None, true) => CdsRule::Keep,
             (None, false) => CdsRule::Times,

@@ -4,7 +4,10 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use oarlock_dnssec::sign::{KeyRole, SignerKey, ZoneSignError};
-use oarlock_dnssec::{Dnskey, DomainName, KeyEvent, KeyPhase, KeyTimes, REVOKE};
+use oarlock_dnssec::{
+    Dnskey, DnssecAlgorithm, DomainName, KeyEvent, KeyPhase, KeyTimes, REVOKE, RecordType, ReplacementSets,
+    ZoneRecords,
+};
 
 use super::super::DnssecError;
 use super::super::key_directory::{self, DirectoryKey};
@@ -22,22 +25,37 @@ pub(crate) struct KeyObstacle {
     now: u32,
 }
 
+/// A key that was loaded, with its file or URI.
+pub(super) struct LoadedKey {
+    pub(super) path: PathBuf,
+    pub(super) signer: SignerKey,
+}
+
 /// The keys of a zone that a directory holds.
 pub(super) struct DirectoryKeys {
-    keys: Vec<(DirectoryKey, KeyPhase)>,
+    keys: Vec<PhasedKey>,
     clock: KeyClock,
 }
 
+struct PhasedKey {
+    key: DirectoryKey,
+    phase: KeyPhase,
+    /// True for a key that cannot be used here, and need not be now.
+    is_skipped: bool,
+}
+
 impl DirectoryKeys {
-    /// Reads the directory that the arguments name; without one, there are no keys.
+    /// Reads the directory that the arguments name; without one, there are no keys. With a signed key response, only
+    /// the keys that sign are needed.
     pub(super) fn read(
         args: &ZoneKeyArgs,
         zone: DomainName<'_>,
         clock: KeyClock,
+        has_response: bool,
     ) -> Result<Self, DnssecError> {
         let read = |directory: &PathBuf| key_directory::read(directory, zone);
         let keys = args.directory.as_ref().map(read).transpose()?.unwrap_or_default();
-        let keys = keys.into_iter().map(|key| clock.phase(&key.times).map(|phase| (key, phase)));
+        let keys = keys.into_iter().map(|key| PhasedKey::new(key, clock, has_response));
         Ok(Self { keys: keys.collect::<Result<_, _>>()?, clock })
     }
 
@@ -48,12 +66,12 @@ impl DirectoryKeys {
 
     /// Returns what the parent zone should know of each key that may sign the zone's keys, by the times of the keys.
     pub(super) fn at_parent(&self) -> Result<Vec<KeyAtParent>, DnssecError> {
-        self.keys.iter().map(|(key, phase)| key_at_parent(key, *phase, self.clock)).collect()
+        self.keys.iter().map(|key| key_at_parent(&key.key, key.phase, self.clock)).collect()
     }
 
     /// Returns the files of the keys that sign now. The private halves of others are not needed, and may be offline.
     pub(super) fn paths(&self) -> impl Iterator<Item = &PathBuf> {
-        self.keys.iter().filter(|(_, phase)| phase.signs()).map(|(key, _)| &key.private)
+        self.keys.iter().filter(|key| key.phase.signs()).map(|key| &key.key.private)
     }
 
     fn load(
@@ -61,8 +79,34 @@ impl DirectoryKeys {
         args: &ZoneKeyArgs,
         files: &KeyFiles,
         zone: DomainName<'_>,
-    ) -> Result<Vec<SignerKey>, DnssecError> {
-        self.keys.iter().map(|(key, phase)| directory_key(key, *phase, args, files, zone)).collect()
+    ) -> Result<Vec<LoadedKey>, DnssecError> {
+        let used = self.keys.iter().filter(|key| !key.is_skipped);
+        used.map(|PhasedKey { key, phase, .. }| directory_key(key, *phase, args, files, zone)).collect()
+    }
+
+    /// Takes the DNSKEY records of skipped keys out of the zone, as those of other keys whose time is not now.
+    pub(super) fn withdraw(&self, zone: &ZoneRecords, apex: DomainName<'_>, sets: &mut ReplacementSets) {
+        let skipped = self.keys.iter().filter(|key| key.is_skipped);
+        let skipped: Vec<_> = skipped.filter_map(|key| Dnskey::parse(&key.key.dnskey).ok()).collect();
+        let is_skipped = |data: &[u8]| {
+            Dnskey::parse(data).is_ok_and(|found| skipped.iter().any(|key| key.has_same_key(&found)))
+        };
+        let is_key = |rtype, owner| rtype == RecordType::DNSKEY && owner == apex;
+        let keys = || zone.iter().filter(|record| is_key(record.rtype, record.owner));
+        let kept = || keys().filter(|record| !is_skipped(record.data));
+        if kept().count() < keys().count() {
+            let ttl = keys().map(|record| record.ttl).min().unwrap_or(0);
+            sets.add(apex, RecordType::DNSKEY, ttl, kept().map(|record| record.data.to_vec()).collect());
+        }
+    }
+}
+
+impl PhasedKey {
+    fn new(key: DirectoryKey, clock: KeyClock, has_response: bool) -> Result<Self, DnssecError> {
+        let phase = clock.phase(&key.times)?;
+        let is_needed = phase.signs() || phase.is_published() && !has_response;
+        let is_skipped = !is_needed && key.is_skipped(format_args!("the key is {phase}"));
+        Ok(Self { key, phase, is_skipped })
     }
 }
 
@@ -91,16 +135,18 @@ fn directory_key(
     args: &ZoneKeyArgs,
     files: &KeyFiles,
     zone: DomainName<'_>,
-) -> Result<SignerKey, DnssecError> {
+) -> Result<LoadedKey, DnssecError> {
+    let path = key.private.clone();
     let role = role_by_flags(Dnskey::parse(&key.dnskey)?.is_entry_point());
     let fail = |error| sign_fault(&key.private, error);
     if !phase.signs() {
-        return SignerKey::public(&key.dnskey, role, phase).map_err(fail);
+        let signer = SignerKey::public(&key.dnskey, role, phase).map_err(fail)?;
+        return Ok(LoadedKey { path, signer });
     }
     let loaded = files.load(&key.private, zone, WantedKey { algorithm: args.algorithm, flags: None })?;
     let flags = if phase == KeyPhase::Revoked { loaded.flags | REVOKE } else { loaded.flags };
     let signer = SignerKey::new(loaded.key, role, flags, loaded.algorithm).map_err(fail)?;
-    Ok(signer.with_phase(phase))
+    Ok(LoadedKey { path, signer: signer.with_phase(phase) })
 }
 
 /// Loads all keys that the arguments name, and those of the directory.
@@ -109,7 +155,7 @@ pub(super) fn load(
     files: &KeyFiles,
     zone: DomainName<'_>,
     directory: &DirectoryKeys,
-) -> Result<Vec<SignerKey>, DnssecError> {
+) -> Result<Vec<LoadedKey>, DnssecError> {
     let clock = directory.clock;
     let with = |paths: &'_ [PathBuf], role: Option<KeyRole>| {
         let key = |path: &PathBuf| key(args, files, zone, path, role, clock);
@@ -122,7 +168,24 @@ pub(super) fn load(
         with(&args.csks, Some(KeyRole::Csk))?,
         directory.load(args, files, zone)?,
     ];
-    Ok(groups.concat())
+    Ok(groups.into_iter().flatten().collect())
+}
+
+/// Names the files of two keys that an error says to be the same, or to have the same tag.
+pub(super) fn name_files(
+    error: ZoneSignError,
+    zone: &Path,
+    keys: &[(PathBuf, u16, DnssecAlgorithm)],
+) -> DnssecError {
+    let (ZoneSignError::SameKey { tag, algorithm } | ZoneSignError::SameTag { tag, algorithm }) = error
+    else {
+        return sign_fault(zone, error);
+    };
+    let mut named = keys.iter().filter(|key| (key.1, key.2) == (tag, algorithm)).map(|key| key.0.clone());
+    match (named.next(), named.next()) {
+        (Some(first), Some(second)) => DnssecError::SameTag { first, second, error: Box::new(error) },
+        _ => sign_fault(zone, error),
+    }
 }
 
 fn key(
@@ -132,7 +195,7 @@ fn key(
     path: &Path,
     role: Option<KeyRole>,
     clock: KeyClock,
-) -> Result<SignerKey, DnssecError> {
+) -> Result<LoadedKey, DnssecError> {
     let flags = match role {
         Some(KeyRole::Ksk) => Some(KEY_SIGNING),
         Some(KeyRole::Zsk) => Some(ZONE_SIGNING),
@@ -144,7 +207,8 @@ fn key(
         check_times(&key, clock)?;
     }
     let role = role.unwrap_or_else(|| role_by_flags(key.is_key_signing()));
-    SignerKey::new(key.key, role, key.flags, key.algorithm).map_err(|error| sign_fault(path, error))
+    let signer = SignerKey::new(key.key, role, key.flags, key.algorithm);
+    Ok(LoadedKey { path: key.path, signer: signer.map_err(|error| sign_fault(path, error))? })
 }
 
 /// Rejects a key that does not sign at the time, although its files name it.

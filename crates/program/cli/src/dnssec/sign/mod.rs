@@ -26,7 +26,7 @@ use std::time::Instant;
 use cpu_time::ProcessTime;
 use indicatif::ProgressBar;
 use oarlock::Accelerator;
-use oarlock_dnssec::sign::{Signatures, SigningPlan, ZoneDraft, ZoneSignError};
+use oarlock_dnssec::sign::{Signatures, SignerKey, SigningPlan, ZoneDraft, ZoneSignError};
 use oarlock_dnssec::{DomainNameBuf, RecordType};
 use oarlock_files::output::OutputFile;
 use oarlock_mail_files::compressed::TextLimit;
@@ -35,8 +35,8 @@ use oarlock_terminal::{GlobalOptions, progress};
 
 pub(super) use self::args::ZoneSignArgs;
 use self::delegation_args::ZoneKeys;
-use self::keys::DirectoryKeys;
 pub(crate) use self::keys::KeyObstacle;
+use self::keys::{DirectoryKeys, LoadedKey};
 use self::summary::SignSummary;
 use super::zone_file::ZoneFile;
 use super::{DnssecError, origin};
@@ -50,10 +50,14 @@ pub(super) fn run(global: &GlobalOptions, args: &ZoneSignArgs) -> Result<(), Dns
     let previous = args.previous.as_deref().map(read).transpose()?;
     let previous = previous.as_ref().map(|previous| &previous.records);
     let apex = apex(&zone)?;
-    let directory = DirectoryKeys::read(&args.keys, apex.name(), args.key_clock())?;
+    let has_response = args.delegations.has_response();
+    let directory = DirectoryKeys::read(&args.keys, apex.name(), args.key_clock(), has_response)?;
     let files = args.keys.files.open(global, args.keys.paths().chain(directory.paths()))?;
-    let keys = keys::load(&args.keys, &files, apex.name(), &directory)?;
-    for key in &keys {
+    let loaded = keys::load(&args.keys, &files, apex.name(), &directory)?;
+    let described = |LoadedKey { path, signer }: &LoadedKey| (path.clone(), signer.tag(), signer.algorithm());
+    let described: Vec<_> = loaded.iter().map(described).collect();
+    let keys: Vec<SignerKey> = loaded.into_iter().map(|key| key.signer).collect();
+    for key in keys.iter().filter(|key| key.is_in_use()) {
         args.keys.experimental.check(key.algorithm())?;
     }
     let accelerator = files.builder(global).lazy().build()?;
@@ -70,7 +74,8 @@ pub(super) fn run(global: &GlobalOptions, args: &ZoneSignArgs) -> Result<(), Dns
     let known = ZoneKeys { signers: &keys, directory: &directory };
     let changed = args.delegations.change(&accelerator, &zone, apex.name(), &known)?;
     let records = changed.as_ref().unwrap_or(&zone.records);
-    let draft = ZoneDraft::new(&accelerator, records, keys, options, previous).map_err(fail)?;
+    let draft = ZoneDraft::new(&accelerator, records, keys, options, previous)
+        .map_err(|error| keys::name_files(error, &args.zone, &described))?;
     summary::tell_changes(&args.zone, &draft);
     global.note(|| {
         let records = count(draft.records().len() as u64, "record");

@@ -36,6 +36,20 @@ pub(crate) fn passing(socket: OwnedFd, program: &Command) -> Command {
     shell
 }
 
+/// Gives a program another clock, such as `+1h` or `@2020-01-01 00:00:00`. Prints SKIPPED and returns false if faketime
+/// is not installed. The programs of BIND do not start with it.
+pub(crate) fn set_clock(program: &mut Command, clock: &str) -> bool {
+    if !peers::has("faketime") {
+        return false;
+    }
+    // faketime itself would stay between the program and who ends it. It says which library it loads.
+    let set = Command::new("faketime").args(["-f", clock, "env"]).output().unwrap();
+    let set = String::from_utf8(set.stdout).unwrap();
+    let library = set.lines().find_map(|line| line.strip_prefix("LD_PRELOAD=")).unwrap();
+    program.env("LD_PRELOAD", library).env("FAKETIME", clock);
+    true
+}
+
 pub(crate) fn code(output: &Output) -> i32 {
     output.status.code().unwrap()
 }
