@@ -1,6 +1,7 @@
 //! Key-signing keys that stay offline: `oarlock dnssec ksr` and `sign --skr`, beside dnssec-ksr of BIND 9.20.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
@@ -163,6 +164,7 @@ fn a_zone_is_signed_with_the_keys_of_each_period() {
         let done = machines.sign(now, "skr");
         let said = stderr(&done);
         assert_eq!(code(&done), 0, "{said}");
+        assert!(said.contains("; 3 signatures of DNSKEY, CDNSKEY, CDS from the response; "), "{said}");
         assert!(said.contains("skr: bundle ") && said.contains("1 record of the type CDS"), "{said}");
         assert_eq!(machines.assert_good(now), (keys, 1));
     }
@@ -189,6 +191,14 @@ fn a_zone_is_signed_with_the_keys_of_each_period() {
     let summary: Value = serde_json::from_slice(&done.stdout).unwrap();
     assert_eq!(summary["response"]["bundle"], 1);
     assert_eq!(summary["response"]["expires"], "20270115000000");
+    // Those that were made elsewhere are named, and not counted as made here.
+    let elsewhere = summary["response"]["signatures"].as_array().unwrap();
+    let types: Vec<&str> = elsewhere.iter().map(|signature| signature["type"].as_str().unwrap()).collect();
+    assert_eq!(types, ["DNSKEY", "CDNSKEY", "CDS"]);
+    let here = |signature: &Value| signature["key_tag"] == summary["keys"][0]["key_tag"];
+    assert!(!elsewhere.iter().any(here) && elsewhere[0]["algorithm"] == 13, "{summary}");
+    let in_zone = machines.text("signed").matches(" IN RRSIG ").count() as u64;
+    assert_eq!(summary["signatures"].as_u64().unwrap() + 3, in_zone);
     // The file for the parent names the key that is offline.
     assert_eq!(machines.text("dsset-example.test.").lines().count(), 1);
 }
@@ -272,6 +282,28 @@ fn requests_and_responses_have_limits_and_typed_faults() {
     );
     assert!(sign("ksr", &["--ksk", &p256]).contains("and no key-signing key has it"));
     assert!(!machines.path("never").exists());
+}
+
+/// A key that cannot be used here has no part in the response, so its time decides.
+#[test]
+fn a_key_of_another_algorithm_is_skipped_while_it_is_not_published() {
+    let machines = Machines::new("ED25519");
+    let key = "offline/Kexample.test.+016+09713";
+    let private = format!("{key}.private");
+    let dnskey = "3kgROaDjrh0H2iuixWBrc8g2EpBBLCdGzHmn+G2MpTPhpj/OiBVHHSfPodx1FYYUcJKm1MDpJtIA";
+    fs::write(machines.path(&format!("{key}.key")), format!("example.test. IN DNSKEY 257 3 16 {dnskey}\n"))
+        .unwrap();
+    fs::write(machines.path(&private), "Private-key-format: v1.3\nAlgorithm: 16 (ED448)\nPrivateKey: AAAA\n")
+        .unwrap();
+    fs::set_permissions(machines.path(&private), fs::Permissions::from_mode(0o600)).unwrap();
+    machines.done(&["settime", key, "--publish", "20250101000000", "--delete", "20261231000000"]);
+    machines.respond();
+    let sign = ["ksr", "sign", "ksr", "--zone", ZONE_NAME, "--keys", "offline", "--until", INTERVAL[1]];
+    let sign = [&sign[..], &["--out", "again"]].concat();
+    let said = machines.done(&sign);
+    assert!(said.contains(&format!("{private}: skipped, because the key is not in the zone")), "{said}");
+    machines.done(&["settime", key, "--publish", "20270201000000", "--delete", "20270202000000"]);
+    assert!(machines.refused(&sign).contains("have Ed448"));
 }
 
 /// Signatures of Ed25519 depend on nothing but key and message, so both programs make the same files.

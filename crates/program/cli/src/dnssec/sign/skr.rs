@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use oarlock::Accelerator;
 use oarlock_dnssec::ksr::{MAX_RESPONSE_BYTES, SignedKeyResponse};
 use oarlock_dnssec::sign::{KeyRole, PresignedSet, SignerKey};
-use oarlock_dnssec::{DomainName, RecordType, ZoneRecord, ZoneRecords};
+use oarlock_dnssec::{DomainName, RecordType, Rrsig, ZoneRecord, ZoneRecords};
 use oarlock_terminal::table::count;
 use serde::Serialize;
 
@@ -32,6 +32,32 @@ pub(super) struct BundleSummary {
     next: Option<String>,
     /// The end of the last bundle's signatures.
     last_expires: String,
+    /// The signatures of the bundle, which the zone has beside those that were made here.
+    signatures: Vec<PresignedLine>,
+}
+
+/// A signature that was made elsewhere.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct PresignedLine {
+    #[serde(rename = "type")]
+    pub(super) rtype: String,
+    key_tag: u16,
+    algorithm: u8,
+}
+
+impl BundleSummary {
+    pub(super) fn signatures(&self) -> &[PresignedLine] {
+        &self.signatures
+    }
+}
+
+fn signatures(set: &PresignedSet) -> impl Iterator<Item = PresignedLine> {
+    // unreachable skip because the response was read
+    set.signatures.iter().filter_map(|data| Rrsig::read(data).ok()).map(|rrsig| PresignedLine {
+        rtype: rrsig.covered.to_string(),
+        key_tag: rrsig.key_tag,
+        algorithm: rrsig.algorithm.number(),
+    })
 }
 
 impl CurrentBundle {
@@ -61,6 +87,7 @@ impl CurrentBundle {
             expires: date(bundle.expiration()),
             next: next.map(|next| date(next.inception)),
             last_expires: date(bundles.last().map_or(now, |last| last.expiration())),
+            signatures: bundle.sets.iter().flat_map(signatures).collect(),
         };
         Ok(Self { sets: bundle.sets.to_vec(), summary, path: path.to_owned() })
     }
@@ -83,7 +110,7 @@ impl CurrentBundle {
     /// Says which bundle is used until when, and which records of the zone give way.
     pub(super) fn tell(&self, zone: &ZoneRecords, apex: DomainName<'_>) {
         let path = self.path.display();
-        let BundleSummary { bundle, bundles, expires, next, last_expires } = &self.summary;
+        let BundleSummary { bundle, bundles, expires, next, last_expires, .. } = &self.summary;
         let next = match next {
             Some(next) => format!("the next begins {next}, and signatures of the last end {last_expires}"),
             None => "it is the last one: get a new response before".into(),

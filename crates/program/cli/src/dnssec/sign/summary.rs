@@ -96,8 +96,9 @@ impl SignSummary {
             0 => String::new(),
             replaced => format!(" ({} earlier ones did not verify)", number(replaced)),
         };
+        let presigned = self.response.as_ref().map(|response| presigned(response)).unwrap_or_default();
         eprintln!(
-            "oarlock: {zone} serial {serial}: {} with {}, {} made{replaced}, {} reused; {seconds:.2} s on {}, \
+            "oarlock: {zone} serial {serial}: {} with {}, {} made{replaced}, {} reused{presigned}; {seconds:.2} s on {}, \
              {} per second of CPU, reading and writing included",
             count(self.signed_sets as u64, "set"),
             count(self.signatures as u64, "signature"),
@@ -108,6 +109,14 @@ impl SignSummary {
         );
         Ok(())
     }
+}
+
+/// Counts the signatures that were made elsewhere, and names their sets.
+fn presigned(response: &BundleSummary) -> String {
+    let signatures = response.signatures();
+    let mut types: Vec<&str> = signatures.iter().map(|signature| &*signature.rtype).collect();
+    types.dedup();
+    format!("; {} of {} from the response", count(signatures.len() as u64, "signature"), types.join(", "))
 }
 
 impl KeyLine {
