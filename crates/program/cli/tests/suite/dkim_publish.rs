@@ -13,7 +13,8 @@ use oarlock_measure::ports::free_ports;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::program::{code, oarlock, stderr};
+use crate::hsm::Tokens;
+use crate::program::{code, oarlock, set_clock, stderr};
 
 /// The time after which a name server counts as hanging.
 const HANGS: Duration = Duration::from_secs(60);
@@ -94,8 +95,8 @@ impl ZoneServer {
         Some(Self::started(directory, port, command, &["example.com", "fixed.example"]))
     }
 
-    /// Starts Knot DNS. None if it is not installed.
-    fn knot() -> Option<Self> {
+    /// Starts Knot DNS, with another clock if there is one. None if it is not installed.
+    fn knot(clock: Option<&str>) -> Option<Self> {
         if !is_installed("knotd") || !is_installed("nsupdate") {
             return None;
         }
@@ -113,6 +114,9 @@ impl ZoneServer {
         fs::write(directory.path().join("conf"), settings).unwrap();
         let mut command = Command::new("knotd");
         command.arg("-c").arg(directory.path().join("conf"));
+        if clock.is_some_and(|clock| !set_clock(&mut command, clock)) {
+            return None;
+        }
         Some(Self::started(directory, port, command, &["example.com"]))
     }
 
@@ -251,9 +255,48 @@ fn named_takes_signed_updates() {
     assert!(server.has("s3", "two"));
 }
 
+/// The device gives the public half of the key.
+#[test]
+fn the_key_may_be_in_a_device() {
+    let Some(server) = ZoneServer::named() else { return };
+    let Some(tokens) = Tokens::with(&["mail"]) else { return };
+    tokens.import("rsa2048", "s1", &["mail"]);
+    let (address, tsig, table) = (server.address(), server.path("upd.key"), server.path("signing.table"));
+    let publish = |more: &[&str]| {
+        let start = ["--json", "dkim", "publish", "example.com", "s1", "--server", &address];
+        let done = tokens.run(&[&start[..], &["--tsig-key", &tsig], more].concat());
+        let document: Option<Value> = serde_json::from_slice(&done.stdout).ok();
+        (code(&done), document.map(|document| document["action"].clone()), stderr(&done))
+    };
+    let done = |action: &str| (0, Some(Value::from(action)), String::new());
+    let (uri, file) = (tokens.uri("mail", "s1"), tokens.path("s1.pem"));
+    assert_eq!(publish(&["--key", &uri]), done("published"));
+    assert!(server.has("s1", file.to_str().unwrap()));
+    fs::write(&table, format!("example.com s1 {uri}\n")).unwrap();
+    assert_eq!(publish(&["--table", &table]), done("unchanged"));
+    let (exit, _, said) = publish(&["--key", &tokens.uri("mail", "none")]);
+    assert!(exit == 3 && said.contains("no object of token \"mail\" is pkcs11:"), "{said}");
+    assert_eq!(publish(&["--key", &uri, "--delete"]), done("deleted"));
+    assert!(!server.has("s1", file.to_str().unwrap()));
+}
+
+/// RFC 8945 5.2.3. The first question fails already unless the zone is named.
+#[test]
+fn a_clock_that_is_an_hour_slow_is_the_reason_of_a_refusal() {
+    let Some(server) = ZoneServer::knot(Some("+1h")) else { return };
+    let one = server.path("one");
+    for more in [&["--key", &*one][..], &["--key", &one, "--zone", "example.com"]] {
+        let refused = server.publish("s1", more);
+        assert_eq!(code(&refused), 3, "{}", stderr(&refused));
+        let said = stderr(&refused);
+        assert!(said.contains("rejects the time of the update (BADTIME): the clocks differ"), "{said}");
+    }
+    assert!(!server.has("s1", "one"));
+}
+
 #[test]
 fn knot_takes_signed_updates() {
-    let Some(server) = ZoneServer::knot() else { return };
+    let Some(server) = ZoneServer::knot(None) else { return };
     publish_replace_and_delete(&server);
 }
 

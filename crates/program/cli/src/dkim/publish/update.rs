@@ -161,6 +161,10 @@ impl<'a> UpdateLog<'a> {
 
     /// Returns the reason why there was no answer to an update.
     fn failure(&self, program: &Path, name: &str, server: String) -> UpdateError {
+        // The answer to the first question had the time of a server such as Knot DNS.
+        if self.text.contains("clocks are unsynchronized") {
+            return UpdateError::BadTime(server);
+        }
         let lost = self.text.lines().find_map(|line| line.strip_prefix("; Communication with "));
         if let Some((server, reason)) = lost.and_then(|lost| lost.split_once(" failed: ")) {
             let (server, reason) = (server.to_owned(), reason.to_owned());
@@ -262,6 +266,8 @@ mod tests {
         ] {
             assert!(matches!(error(text), UpdateError::NoZone(_)), "{text}");
         }
+        let skewed = error("Creating key...\ndns_request_getresponse: clocks are unsynchronized\n");
+        assert!(matches!(skewed, UpdateError::BadTime(_)), "{skewed}");
         let unknown = error("couldn't get address for 'nosuch.invalid': not found\nsyntax error\n");
         assert!(
             matches!(&unknown, UpdateError::NoAnswer { reason, .. } if reason.contains("nosuch")),
