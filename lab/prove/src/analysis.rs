@@ -8,7 +8,7 @@ use thiserror::Error;
 
 use crate::dyadic::Dyadic;
 use crate::interval::Interval;
-use crate::polynomial::{Polynomial, Variable};
+use crate::polynomial::{DyadicPolynomial, Variable};
 
 /// The bits of a factor, and of each half of a product.
 const FACTOR_BITS: u32 = 52;
@@ -17,7 +17,7 @@ const FACTOR_BITS: u32 = 52;
 /// reduction is a multiple of a low part of a column.
 const REPLACEMENTS: usize = 3;
 
-/// Why a kernel is not proved.
+/// A reason why a kernel is not proved.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum ProofError {
     /// A word does not hold what the instruction needs.
@@ -27,7 +27,7 @@ pub enum ProofError {
     Overflow {
         /// The number of the instruction.
         at: Id,
-        /// The instruction.
+        /// Its operation and its operands.
         instruction: String,
         /// The values of the operand.
         interval: String,
@@ -37,7 +37,7 @@ pub enum ProofError {
     Unknown {
         /// The number of the instruction.
         at: Id,
-        /// The instruction.
+        /// Its operation and its operands.
         instruction: String,
     },
     /// The kernel relies on something that does not hold for every input.
@@ -45,7 +45,7 @@ pub enum ProofError {
     Claim {
         /// The number of the instruction.
         at: Id,
-        /// What is claimed.
+        /// The claim.
         what: String,
     },
     /// The result is not what the statement says.
@@ -59,9 +59,9 @@ pub enum ProofError {
     Bound {
         /// A limb, or the value.
         what: String,
-        /// What is proved.
+        /// The proved values.
         found: String,
-        /// What is stated.
+        /// The stated values.
         stated: String,
     },
     /// The statement does not fit the kernel.
@@ -79,7 +79,7 @@ pub enum ProofError {
 #[derive(Clone, Debug)]
 pub struct Word {
     /// The integer.
-    pub polynomial: Polynomial,
+    pub polynomial: DyadicPolynomial,
     /// Its values.
     pub interval: Interval,
     /// The variable of the high half, if this is the low half of one product.
@@ -87,7 +87,7 @@ pub struct Word {
 }
 
 #[derive(Clone, Debug)]
-enum Value {
+enum InstructionValue {
     Word(Word),
     Mask,
     Nothing,
@@ -96,10 +96,10 @@ enum Value {
 #[derive(Clone, Debug)]
 struct VariableInfo {
     interval: Interval,
-    /// What the variable stands for, if that is a polynomial of others.
-    definition: Option<Polynomial>,
+    /// The polynomial of others for which the variable stands, if it does.
+    definition: Option<DyadicPolynomial>,
     /// An integer polynomial that is congruent to it modulo a power of two.
-    residue: Option<(Polynomial, u32)>,
+    residue: Option<(DyadicPolynomial, u32)>,
 }
 
 /// The choices of one case, and the number of alternatives of each.
@@ -151,14 +151,14 @@ impl From<ProofError> for Stop {
 #[derive(Debug)]
 pub struct Analysis<'a> {
     instructions: &'a [Instruction],
-    values: Vec<Value>,
+    values: Vec<InstructionValue>,
     variables: Vec<VariableInfo>,
-    splits: HashMap<(Polynomial, u32), [(Polynomial, Interval); 2]>,
-    products: HashMap<[Polynomial; 2], (Polynomial, Interval)>,
+    splits: HashMap<(DyadicPolynomial, u32), [(DyadicPolynomial, Interval); 2]>,
+    products: HashMap<[DyadicPolynomial; 2], (DyadicPolynomial, Interval)>,
     /// The low halves of products that are factors, by the variables of their high halves.
-    lows: HashMap<Variable, Polynomial>,
+    lows: HashMap<Variable, DyadicPolynomial>,
     /// Polynomials of inputs and free variables with a smaller interval than their variables have.
-    facts: Vec<(Polynomial, Interval)>,
+    facts: Vec<(DyadicPolynomial, Interval)>,
     decided: HashMap<Id, bool>,
     cases: &'a mut Cases,
     /// True if carries of two possible values are cases.
@@ -171,7 +171,7 @@ impl<'a> Analysis<'a> {
         cases.used = 0;
         Self {
             instructions,
-            values: vec![Value::Nothing; instructions.len()],
+            values: vec![InstructionValue::Nothing; instructions.len()],
             variables: Vec::new(),
             splits: HashMap::new(),
             products: HashMap::new(),
@@ -184,10 +184,11 @@ impl<'a> Analysis<'a> {
     }
 
     /// Says what an input is. Returns it as a variable.
-    pub fn set_input(&mut self, at: Id, interval: Interval) -> Polynomial {
+    pub fn set_input(&mut self, at: Id, interval: Interval) -> DyadicPolynomial {
         let polynomial =
             self.fresh(VariableInfo { interval: interval.clone(), definition: None, residue: None });
-        self.values[at] = Value::Word(Word { polynomial: polynomial.clone(), interval, high_half: None });
+        self.values[at] =
+            InstructionValue::Word(Word { polynomial: polynomial.clone(), interval, high_half: None });
         polynomial
     }
 
@@ -195,7 +196,7 @@ impl<'a> Analysis<'a> {
     ///
     /// # Errors
     /// The case cannot occur.
-    pub fn low_bits(&mut self, at: Id, bits: u32, interval: &Interval) -> Result<Polynomial, Stop> {
+    pub fn low_bits(&mut self, at: Id, bits: u32, interval: &Interval) -> Result<DyadicPolynomial, Stop> {
         let word = self.word(at).cloned().ok_or(ProofError::Shape)?;
         let [(low, known), _] = self.split(&word, bits)?;
         if let Some(variable) = low.as_variable() {
@@ -209,7 +210,7 @@ impl<'a> Analysis<'a> {
     }
 
     /// Notes the values of a polynomial.
-    pub fn add_fact(&mut self, polynomial: &Polynomial, interval: Interval) {
+    pub fn add_fact(&mut self, polynomial: &DyadicPolynomial, interval: Interval) {
         let expanded = self.expanded(polynomial);
         self.facts.push((expanded, interval));
     }
@@ -231,8 +232,8 @@ impl<'a> Analysis<'a> {
     /// Returns the word that an instruction computes.
     pub fn word(&self, at: Id) -> Option<&Word> {
         match self.values.get(at)? {
-            Value::Word(word) => Some(word),
-            Value::Mask | Value::Nothing => None,
+            InstructionValue::Word(word) => Some(word),
+            InstructionValue::Mask | InstructionValue::Nothing => None,
         }
     }
 
@@ -244,11 +245,11 @@ impl<'a> Analysis<'a> {
         self.word(operand).cloned().ok_or_else(|| self.unknown(at))
     }
 
-    fn value(&mut self, at: Id) -> Result<Value, Stop> {
+    fn value(&mut self, at: Id) -> Result<InstructionValue, Stop> {
         use Instruction as I;
         let one = Dyadic::integer(1);
         Ok(match self.instructions[at] {
-            I::Input => Value::Nothing,
+            I::Input => InstructionValue::Nothing,
             I::Constant(word) => constant(&Dyadic::integer(word)),
             I::Add(a, b) => self.sum(at, a, &one, b)?,
             I::Sub(a, b) => self.sum(at, a, &-&one, b)?,
@@ -276,8 +277,8 @@ impl<'a> Analysis<'a> {
             I::MultiplyLow { sum, factors } => {
                 let sum = self.operand(at, sum)?;
                 let [low, high] = self.multiplied(at, factors)?;
-                let is_low_half = sum.polynomial == Polynomial::default();
-                Value::Word(Word {
+                let is_low_half = sum.polynomial == DyadicPolynomial::default();
+                InstructionValue::Word(Word {
                     polynomial: sum.polynomial.plus(&one, &low.0),
                     interval: sum.interval.plus(&low.1),
                     high_half: high.0.as_variable().filter(|_| is_low_half),
@@ -290,26 +291,26 @@ impl<'a> Analysis<'a> {
             }
             I::Select { mask, words: [no, yes] } => {
                 let chosen = if self.decide(at, mask)? { yes } else { no };
-                Value::Word(self.operand(at, chosen)?)
+                InstructionValue::Word(self.operand(at, chosen)?)
             }
-            I::IsEqual(..) | I::IsBelow(..) | I::HasAny(..) => Value::Mask,
-            I::MaskNot(..) | I::MaskAnd(..) | I::MaskOr(..) | I::MaskXor(..) => Value::Mask,
+            I::IsEqual(..) | I::IsBelow(..) | I::HasAny(..) => InstructionValue::Mask,
+            I::MaskNot(..) | I::MaskAnd(..) | I::MaskOr(..) | I::MaskXor(..) => InstructionValue::Mask,
             I::Claim(mask, what) => {
                 if self.known(mask) != Some(true) {
                     return Err(ProofError::Claim { at, what: what.to_owned() }.into());
                 }
-                Value::Nothing
+                InstructionValue::Nothing
             }
             I::Xor(..) | I::Not(..) | I::AndNot(..) => return Err(self.unknown(at).into()),
         })
     }
 
-    fn sum(&self, at: Id, a: Id, factor: &Dyadic, b: Id) -> Result<Value, ProofError> {
+    fn sum(&self, at: Id, a: Id, factor: &Dyadic, b: Id) -> Result<InstructionValue, ProofError> {
         let (a, b) = (self.operand(at, a)?, self.operand(at, b)?);
         Ok(word((a.polynomial.plus(factor, &b.polynomial), a.interval.plus(&b.interval.times(factor)))))
     }
 
-    fn shifted(&self, at: Id, a: Id, bits: u32) -> Result<Value, ProofError> {
+    fn shifted(&self, at: Id, a: Id, bits: u32) -> Result<InstructionValue, ProofError> {
         let (a, power) = (self.operand(at, a)?, Dyadic::power(bits.into()));
         Ok(word((a.polynomial.times(&power), a.interval.times(&power))))
     }
@@ -321,8 +322,8 @@ impl<'a> Analysis<'a> {
         }
     }
 
-    /// A mask of low bits keeps the residue modulo a power of two, whatever the integer is.
-    fn and(&mut self, at: Id, a: Id, b: Id) -> Result<Value, Stop> {
+    /// A mask of low bits keeps the residue modulo a power of two, for every integer.
+    fn and(&mut self, at: Id, a: Id, b: Id) -> Result<InstructionValue, Stop> {
         let (a, mask) = match (self.constant(a), self.constant(b)) {
             (_, Some(mask)) => (self.operand(at, a)?, mask),
             (Some(mask), None) => (self.operand(at, b)?, mask),
@@ -336,7 +337,7 @@ impl<'a> Analysis<'a> {
     }
 
     /// Words without a common bit: one is a multiple of a power of two that is above the other.
-    fn or(&self, at: Id, a: Id, b: Id) -> Result<Value, ProofError> {
+    fn or(&self, at: Id, a: Id, b: Id) -> Result<InstructionValue, ProofError> {
         let (a, b) = (self.operand(at, a)?, self.operand(at, b)?);
         let are_apart = |upper: &Word, lower: &Word| match upper.polynomial.twos() {
             None => true,
@@ -349,7 +350,7 @@ impl<'a> Analysis<'a> {
     }
 
     /// Shifts to the right. A word that was shifted to the left before lost its upper bits, and that is what it is for.
-    fn logical(&mut self, at: Id, a: Id, bits: u32) -> Result<Value, Stop> {
+    fn logical(&mut self, at: Id, a: Id, bits: u32) -> Result<InstructionValue, Stop> {
         let a = self.operand(at, a)?;
         if self.tight(&a).is_within(&Interval::bits(64)) {
             let [_, high] = self.split(&a, bits)?;
@@ -379,13 +380,13 @@ impl<'a> Analysis<'a> {
         ProofError::Overflow { at, instruction: format!("{:?}", self.instructions[at]), interval }
     }
 
-    fn fresh(&mut self, info: VariableInfo) -> Polynomial {
+    fn fresh(&mut self, info: VariableInfo) -> DyadicPolynomial {
         self.variables.push(info);
-        Polynomial::variable(self.variables.len() - 1)
+        DyadicPolynomial::variable(self.variables.len() - 1)
     }
 
     /// Returns a variable that stands for a polynomial.
-    fn named(&mut self, polynomial: &Polynomial, interval: &Interval) -> Polynomial {
+    fn named(&mut self, polynomial: &DyadicPolynomial, interval: &Interval) -> DyadicPolynomial {
         if polynomial.as_constant().is_some() || polynomial.as_variable().is_some() {
             return polynomial.clone();
         }
@@ -397,8 +398,8 @@ impl<'a> Analysis<'a> {
         })
     }
 
-    /// Returns `x mod 2^bits` and `floor(x / 2^bits)` of the integer x.
-    fn split(&mut self, word: &Word, bits: u32) -> Result<[(Polynomial, Interval); 2], Stop> {
+    /// Returns `x mod 2^bits` and the quotient of x by 2^bits, rounded down, of the integer x.
+    fn split(&mut self, word: &Word, bits: u32) -> Result<[(DyadicPolynomial, Interval); 2], Stop> {
         let (polynomial, interval) = (&word.polynomial, self.tight(word));
         if interval.is_empty() {
             return Err(Stop::Impossible);
@@ -424,7 +425,7 @@ impl<'a> Analysis<'a> {
             return Ok(parts);
         }
         let (low, low_interval) = if self.is_divisible(polynomial, bits) {
-            (Polynomial::default(), Interval::point(Dyadic::zero()))
+            (DyadicPolynomial::default(), Interval::point(Dyadic::zero()))
         } else {
             let interval = Interval::bits(bits);
             // A wider low part of the same integer has the same low bits.
@@ -446,10 +447,10 @@ impl<'a> Analysis<'a> {
     }
 
     /// Returns true if it is shown that a power of two divides the integer.
-    fn is_divisible(&self, polynomial: &Polynomial, bits: u32) -> bool {
+    fn is_divisible(&self, polynomial: &DyadicPolynomial, bits: u32) -> bool {
         let mut rest = polynomial.modulo_power(bits);
         for _ in 0..REPLACEMENTS {
-            if rest == Polynomial::default() {
+            if rest == DyadicPolynomial::default() {
                 return true;
             }
             let residue = |variable: Variable| self.variables[variable].residue.as_ref();
@@ -459,11 +460,11 @@ impl<'a> Analysis<'a> {
             let Some((congruent, _)) = residue(newest) else { return false };
             rest = rest.replaced(newest, congruent).modulo_power(bits);
         }
-        rest == Polynomial::default()
+        rest == DyadicPolynomial::default()
     }
 
     /// Returns a word as a factor: its low bits as one variable, or a constant.
-    fn factor(&mut self, at: Id, operand: Id) -> Result<(Polynomial, Interval), Stop> {
+    fn factor(&mut self, at: Id, operand: Id) -> Result<(DyadicPolynomial, Interval), Stop> {
         let operand = self.operand(at, operand)?;
         let [(polynomial, interval), _] = self.split(&operand, FACTOR_BITS)?;
         let Some(high) = operand.high_half else { return Ok((self.named(&polynomial, &interval), interval)) };
@@ -474,7 +475,7 @@ impl<'a> Analysis<'a> {
         let residue = Some((polynomial.clone(), 64));
         let low = self.fresh(VariableInfo { interval: interval.clone(), definition: None, residue });
         let power = Dyadic::power(FACTOR_BITS.into());
-        let product = polynomial.plus(&power, &Polynomial::variable(high));
+        let product = polynomial.plus(&power, &DyadicPolynomial::variable(high));
         let quotient =
             product.plus(&-&Dyadic::integer(1), &low).times(&Dyadic::power(-i64::from(FACTOR_BITS)));
         self.variables[high].definition = Some(quotient);
@@ -483,7 +484,7 @@ impl<'a> Analysis<'a> {
     }
 
     /// Returns the low and the high half of a product.
-    fn multiplied(&mut self, at: Id, factors: [Id; 2]) -> Result<[(Polynomial, Interval); 2], Stop> {
+    fn multiplied(&mut self, at: Id, factors: [Id; 2]) -> Result<[(DyadicPolynomial, Interval); 2], Stop> {
         let [a, b] = [self.factor(at, factors[0])?, self.factor(at, factors[1])?];
         let (product, interval) = (a.0.product(&b.0), a.1.product(&b.1));
         let highs = interval.quotients(FACTOR_BITS);
@@ -507,7 +508,7 @@ impl<'a> Analysis<'a> {
     }
 
     /// Returns the polynomial without variables that stand for others.
-    pub fn expanded(&self, polynomial: &Polynomial) -> Polynomial {
+    pub fn expanded(&self, polynomial: &DyadicPolynomial) -> DyadicPolynomial {
         let mut expanded = polynomial.clone();
         loop {
             let defined =
@@ -522,17 +523,19 @@ impl<'a> Analysis<'a> {
     pub fn tight(&self, word: &Word) -> Interval {
         let bounds = self.bounds(&word.polynomial);
         // The word is an integer.
-        let bounds =
-            Interval::new(-&Dyadic::integer((-&bounds.low).floor()), Dyadic::integer(bounds.high.floor()));
+        let bounds = Interval::new(
+            -&Dyadic::integer((-&bounds.low).rounded_down()),
+            Dyadic::integer(bounds.high.rounded_down()),
+        );
         word.interval.common(&bounds)
     }
 
     /// Returns the values of a polynomial: by those of its variables, and with the help of one or two facts.
-    pub fn bounds(&self, polynomial: &Polynomial) -> Interval {
+    pub fn bounds(&self, polynomial: &DyadicPolynomial) -> Interval {
         self.bounds_by(&self.expanded(polynomial), 2)
     }
 
-    fn bounds_by(&self, expanded: &Polynomial, facts: usize) -> Interval {
+    fn bounds_by(&self, expanded: &DyadicPolynomial, facts: usize) -> Interval {
         let mut bounds = Interval::point(Dyadic::zero());
         for (monomial, coefficient) in expanded.terms() {
             let values = monomial.iter().map(|variable| &self.variables[*variable].interval);
@@ -580,13 +583,13 @@ impl<'a> Analysis<'a> {
     }
 
     /// Notes that a quotient is known now. So the low part, which was free, follows from the whole.
-    fn set_quotient(&mut self, quotient: &Polynomial, number: &Dyadic) {
+    fn set_quotient(&mut self, quotient: &DyadicPolynomial, number: &Dyadic) {
         let whole = self.splits.iter().find(|(_, [_, (high, _)])| high == quotient);
         let Some(((whole, bits), [(low, _), _])) = whole else { return };
         let (Some(low), Some(quotient)) = (low.as_variable(), quotient.as_variable()) else { return };
-        let start = Polynomial::constant(number * &Dyadic::power(i64::from(*bits)));
+        let start = DyadicPolynomial::constant(number * &Dyadic::power(i64::from(*bits)));
         self.variables[low].definition = Some(whole.plus(&-&Dyadic::integer(1), &start));
-        self.variables[quotient].definition = Some(Polynomial::constant(number.clone()));
+        self.variables[quotient].definition = Some(DyadicPolynomial::constant(number.clone()));
     }
 
     /// Returns the word on which a mask depends, and its values if the mask is as given.
@@ -647,23 +650,23 @@ impl<'a> Analysis<'a> {
     }
 }
 
-fn word((polynomial, interval): (Polynomial, Interval)) -> Value {
-    Value::Word(Word { polynomial, interval, high_half: None })
+fn word((polynomial, interval): (DyadicPolynomial, Interval)) -> InstructionValue {
+    InstructionValue::Word(Word { polynomial, interval, high_half: None })
 }
 
-fn constant(number: &Dyadic) -> Value {
-    word((Polynomial::constant(number.clone()), Interval::point(number.clone())))
+fn constant(number: &Dyadic) -> InstructionValue {
+    word((DyadicPolynomial::constant(number.clone()), Interval::point(number.clone())))
 }
 
 /// Returns the parts of an integer whose quotient is the same for all values.
 fn known_quotient(
-    polynomial: &Polynomial,
+    polynomial: &DyadicPolynomial,
     interval: &Interval,
     power: &Dyadic,
     quotient: &Dyadic,
-) -> [(Polynomial, Interval); 2] {
+) -> [(DyadicPolynomial, Interval); 2] {
     let start = -&(quotient * power);
-    let low = polynomial.plus(&start, &Polynomial::constant(Dyadic::integer(1)));
-    let high = Polynomial::constant(quotient.clone());
+    let low = polynomial.plus(&start, &DyadicPolynomial::constant(Dyadic::integer(1)));
+    let high = DyadicPolynomial::constant(quotient.clone());
     [(low, interval.plus(&Interval::point(start))), (high, Interval::point(quotient.clone()))]
 }

@@ -59,12 +59,17 @@ impl Dyadic {
     }
 
     /// Rounds down to an integer.
-    pub fn floor(&self) -> BigInt {
+    pub fn rounded_down(&self) -> BigInt {
         match u64::try_from(self.exponent) {
             Ok(shift) => &self.mantissa << shift,
             // The shift of a negative integer rounds down too.
             Err(_) => &self.mantissa >> self.exponent.unsigned_abs(),
         }
+    }
+
+    /// Returns the mantissa for an exponent that is not larger.
+    fn mantissa_at(&self, exponent: i64) -> BigInt {
+        &self.mantissa << (self.exponent - exponent).unsigned_abs()
     }
 
     /// Divides by another number, if the quotient is such a number again.
@@ -90,8 +95,7 @@ impl Add for &Dyadic {
             return self.clone();
         }
         let exponent = self.exponent.min(other.exponent);
-        let at = |number: &Dyadic| &number.mantissa << (number.exponent - exponent).unsigned_abs();
-        Dyadic::new(at(self) + at(other), exponent)
+        Dyadic::new(self.mantissa_at(exponent) + other.mantissa_at(exponent), exponent)
     }
 }
 

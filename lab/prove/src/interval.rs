@@ -84,8 +84,8 @@ impl Interval {
     /// Returns the quotients by `2^bits`, rounded down.
     pub fn quotients(&self, bits: u32) -> Self {
         let shift = -i64::from(bits);
-        let floor = |number: &Dyadic| Dyadic::integer(number.scaled(shift).floor());
-        Self::new(floor(&self.low), floor(&self.high))
+        let quotient = |number: &Dyadic| Dyadic::integer(number.scaled(shift).rounded_down());
+        Self::new(quotient(&self.low), quotient(&self.high))
     }
 
     /// Returns the only number, if there is one.
@@ -95,7 +95,7 @@ impl Interval {
 
     /// Returns the integers in the interval, if they are few.
     pub fn few(&self) -> Option<Vec<BigInt>> {
-        let (mut number, high) = (self.low.floor(), self.high.floor());
+        let (mut number, high) = (self.low.rounded_down(), self.high.rounded_down());
         let mut all = Vec::new();
         while number <= high {
             all.push(number.clone());

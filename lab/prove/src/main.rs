@@ -21,7 +21,7 @@ struct Args {
 }
 
 #[derive(Debug, Serialize)]
-struct Line<'a> {
+struct ProofLine<'a> {
     kernel: &'a str,
     instructions: usize,
     cases: usize,
@@ -41,7 +41,7 @@ fn main() -> ExitCode {
         let instructions = recorded.as_ref().map_or(0, |kernel| kernel.instructions.len());
         let result = recorded.and_then(|kernel| proof::prove(&kernel, &statement));
         is_proved &= result.is_ok();
-        let line = Line {
+        let line = ProofLine {
             kernel: statement.kernel,
             instructions,
             cases: result.as_ref().map_or(0, |proved| proved.cases),

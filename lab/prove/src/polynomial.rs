@@ -15,9 +15,9 @@ pub type Monomial = Vec<Variable>;
 
 /// A polynomial. Terms whose coefficient is zero are absent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Polynomial(BTreeMap<Monomial, Dyadic>);
+pub struct DyadicPolynomial(BTreeMap<Monomial, Dyadic>);
 
-impl Hash for Polynomial {
+impl Hash for DyadicPolynomial {
     fn hash<H: Hasher>(&self, state: &mut H) {
         for term in &self.0 {
             term.hash(state);
@@ -25,7 +25,7 @@ impl Hash for Polynomial {
     }
 }
 
-impl Polynomial {
+impl DyadicPolynomial {
     /// Returns a number.
     pub fn constant(number: Dyadic) -> Self {
         let mut polynomial = Self::default();
@@ -178,6 +178,6 @@ fn reduced(coefficient: &Dyadic, bits: u32) -> Dyadic {
         return coefficient.clone();
     }
     let modulus = BigInt::from(1) << bits;
-    let value = coefficient.floor() % &modulus;
+    let value = coefficient.rounded_down() % &modulus;
     Dyadic::integer((value + &modulus) % modulus)
 }

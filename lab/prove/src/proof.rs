@@ -5,10 +5,10 @@ use oarlock_lanes::prove::RecordedKernel;
 use crate::analysis::{Analysis, Cases, ProofError, Stop, Word};
 use crate::dyadic::Dyadic;
 use crate::interval::Interval;
-use crate::polynomial::Polynomial;
+use crate::polynomial::DyadicPolynomial;
 use crate::statement::{Expected, LIMB_BITS, Number, Statement};
 
-/// What a proof looked at.
+/// The cases that a proof has looked at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Proved {
     /// The cases that occur.
@@ -90,8 +90,8 @@ fn limb_values(limb: &Interval, at: usize) -> Interval {
 }
 
 /// Sets the limbs of an input. Returns its value.
-fn set_number(analysis: &mut Analysis<'_>, ids: &[usize], number: &Number) -> Result<Polynomial, Stop> {
-    let mut value = Polynomial::default();
+fn set_number(analysis: &mut Analysis<'_>, ids: &[usize], number: &Number) -> Result<DyadicPolynomial, Stop> {
+    let mut value = DyadicPolynomial::default();
     for (at, (id, interval)) in ids.iter().zip(&number.limbs).enumerate() {
         let limb = if number.has_low_bits_only {
             analysis.set_input(*id, Interval::bits(64));
@@ -112,8 +112,8 @@ fn result(
     analysis: &mut Analysis<'_>,
     kernel: &RecordedKernel,
     statement: &Statement,
-) -> Result<Polynomial, Stop> {
-    let mut value = Polynomial::default();
+) -> Result<DyadicPolynomial, Stop> {
+    let mut value = DyadicPolynomial::default();
     for (at, (id, stated)) in kernel.output.iter().zip(&statement.limbs).enumerate() {
         let limb = if statement.has_low_bits_only {
             analysis.low_bits(*id, LIMB_BITS, &Interval::bits(LIMB_BITS))?

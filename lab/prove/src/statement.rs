@@ -1,4 +1,4 @@
-//! What is proved of which kernel.
+//! The statements that are proved of the kernels.
 
 use num_bigint::BigInt;
 use num_traits::Num;
@@ -23,7 +23,7 @@ pub struct Number {
     pub value: Option<Interval>,
 }
 
-/// What a result is congruent to. The inputs are a, b and c.
+/// The specification of a result. The inputs are a, b and c.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expected {
     /// The number a.
@@ -46,11 +46,11 @@ pub enum Expected {
 pub struct Statement {
     /// The name of the kernel.
     pub kernel: &'static str,
-    /// The inputs.
+    /// The numbers a, b and c, as many as the kernel has.
     pub inputs: Vec<Number>,
     /// The values of the product of the first two inputs, or of the square of the only one.
     pub product: Option<Interval>,
-    /// What the result is congruent to.
+    /// The number to which the result is congruent.
     pub expected: Expected,
     /// The exponent of the R of Montgomery's reduction.
     pub scale: i64,

@@ -142,7 +142,7 @@ impl<'a> Dnskey<'a> {
         self.rdata
     }
 
-    /// Returns true if both have the same key, with whatever flags.
+    /// Returns true if both have the same key, with any flags.
     #[must_use]
     pub fn has_same_key(&self, other: &Dnskey<'_>) -> bool {
         (self.algorithm, self.public) == (other.algorithm, other.public)

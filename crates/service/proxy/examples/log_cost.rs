@@ -5,8 +5,9 @@
 //! $ cargo run --release -p oarlock-proxy --example log_cost -- 400
 //! ```
 //!
-//! The number is that of the connections in a turn. The CPU time is that of all threads but those of the clients. The cost
-//! is the median difference between two settings of the same turn, so a clock that drifts between turns hides nothing.
+//! The number is that of the connections in a turn. The CPU time is that of all threads but those of the clients. The
+//! cost is the median difference between two settings of the same turn, so a clock that drifts between turns hides
+//! nothing.
 #![allow(clippy::unwrap_used, reason = "a measurement")]
 
 use std::error::Error;

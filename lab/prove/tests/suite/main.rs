@@ -28,8 +28,8 @@ fn every_kernel_has_a_statement_and_is_proved() {
     }
 }
 
-/// Replaces one instruction after the other by what `plant` returns, and returns the numbers of those for which the kernel
-/// is proved nevertheless.
+/// Replaces one instruction after the other by what `plant` returns, and returns the numbers of those for which the
+/// kernel is proved nevertheless.
 fn survivors(name: &str, plant: impl Fn(&RecordedKernel, Id) -> Option<Instruction>) -> (Vec<Id>, usize) {
     let (kernel, statement) = (kernel(name).unwrap(), statement(name));
     let (mut survivors, mut planted) = (Vec::new(), 0);

@@ -52,21 +52,21 @@ pub enum Instruction {
     MultiplyLow {
         /// The term.
         sum: Id,
-        /// The factors.
+        /// Words of which the low 52 bits count.
         factors: [Id; 2],
     },
     /// `sum + (low52(a) low52(b) >> 52)`.
     MultiplyHigh {
         /// The term.
         sum: Id,
-        /// The factors.
+        /// Words of which the low 52 bits count.
         factors: [Id; 2],
     },
     /// The second word if the bit of the mask is set, and otherwise the first.
     Select {
-        /// The mask.
+        /// The bit that decides.
         mask: Id,
-        /// The words.
+        /// The word for a clear bit, and the one for a set bit.
         words: [Id; 2],
     },
     /// The mask of equal words.

@@ -157,33 +157,27 @@ impl Zeroize for SymbolWord {
     }
 }
 
-macro_rules! operator {
-    ($trait:ident, $method:ident, $word:ident $(, $mask:ident)?) => {
-        impl $trait for SymbolWord {
+/// Implements an operator of two words or masks by an instruction.
+macro_rules! recorded {
+    ($of:ty, $operator:ident, $method:ident, $record:ident, $instruction:ident) => {
+        impl $operator for $of {
             type Output = Self;
 
             fn $method(self, other: Self) -> Self {
-                word(Instruction::$word(self.0, other.0))
+                $record(Instruction::$instruction(self.0, other.0))
             }
         }
-
-        $(
-            impl $trait for SymbolMask {
-                type Output = Self;
-
-                fn $method(self, other: Self) -> Self {
-                    mask(Instruction::$mask(self.0, other.0))
-                }
-            }
-        )?
     };
 }
 
-operator!(Add, add, Add);
-operator!(Sub, sub, Sub);
-operator!(BitAnd, bitand, And, MaskAnd);
-operator!(BitOr, bitor, Or, MaskOr);
-operator!(BitXor, bitxor, Xor, MaskXor);
+recorded!(SymbolWord, Add, add, word, Add);
+recorded!(SymbolWord, Sub, sub, word, Sub);
+recorded!(SymbolWord, BitAnd, bitand, word, And);
+recorded!(SymbolWord, BitOr, bitor, word, Or);
+recorded!(SymbolWord, BitXor, bitxor, word, Xor);
+recorded!(SymbolMask, BitAnd, bitand, mask, MaskAnd);
+recorded!(SymbolMask, BitOr, bitor, mask, MaskOr);
+recorded!(SymbolMask, BitXor, bitxor, mask, MaskXor);
 
 impl Not for SymbolWord {
     type Output = Self;

@@ -1,8 +1,8 @@
 //! Vectors whose words cannot be seen: what the arithmetic of public-key kernels needs, and no more.
 //!
 //! Code over these traits has no way from a word to a number, a `bool` or an index, so it cannot branch on a value or
-//! choose an address by one. The compiler checks that: `lab/prove` compiles these kernels for a leaf of symbols, which has
-//! nothing else.
+//! choose an address by one. The compiler checks that: `lab/prove` compiles these kernels for a leaf of symbols, which
+//! has nothing else.
 
 use std::fmt::Debug;
 use std::ops::{Add, BitAnd, BitOr, BitXor, Not, Sub};

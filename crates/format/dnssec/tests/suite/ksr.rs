@@ -303,7 +303,7 @@ fn keys_of_a_bundle_have_tags_of_their_own() {
     assert_eq!(plan(&[zsks[0].clone(), zsks[0].clone()]), Err(error));
 }
 
-/// What is signed can be read: the records of the response count, not those of the request.
+/// A response that is signed can be read: its records count, not those of the request.
 #[test]
 fn a_bundle_that_would_be_too_large_to_read_is_not_signed() {
     let few = KsrSignOptions { digests: Vec::new(), has_cdnskey: false, ..options() };

@@ -457,6 +457,7 @@ mod tests {
 
     use super::super::super::tests::{integers, on_every_leaf_of_limbs, p};
     use super::*;
+    use crate::simd::MulSimd;
 
     /// Products ignore bits above 52 of each limb of a reduced value, and the value stays near p.
     fn reduction<S: MulSimd>(simd: S) {
