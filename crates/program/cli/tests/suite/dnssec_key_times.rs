@@ -557,7 +557,7 @@ fn a_successor_needs_a_predecessor_that_ends() {
     ] {
         assert!(refused(more).contains("cannot be used with"), "{more:?}");
     }
-    let made = oarlock(&["dnssec", "keygen", "--successor", &path, "--prepublish", "20d"]);
+    let made = oarlock(&["dnssec", "keygen", "--successor", &path, "--prepublish", "19d"]);
     assert_eq!(code(&made), 0, "{}", stderr(&made));
     assert!(stderr(&made).contains("warning: the key has no time of Delete"), "{}", stderr(&made));
     assert_eq!(code(&oarlock(&["dnssec", "keygen"])), 2);
