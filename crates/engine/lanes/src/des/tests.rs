@@ -1,6 +1,6 @@
 use super::standard::S_BOXES;
 use super::{sboxes, sboxes_two};
-use crate::simd::{BlindMulVector, BlindSimd, BlindVector, PortableSimd, Simd, Vector};
+use crate::simd::{BlindSimd, PortableSimd, Vector};
 
 /// Bit x of the words is the value for input x = 32 b1 + 16 b2 + 8 b3 + 4 b4 + 2 b5 + b6, so one run covers all
 /// inputs.

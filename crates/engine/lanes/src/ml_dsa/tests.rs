@@ -4,7 +4,7 @@ use super::reduce::{DsaFactor, Q, centre, divide_sums, lift};
 use super::rounding::{decompose, exceeds, make_hint, use_hint};
 use super::transform::{ZETA, forward, inverse, inverse_scale};
 use super::*;
-use crate::simd::{BlindMulVector, BlindSimd, BlindVector, ShortVector};
+use crate::simd::{BlindSimd, ShortVector};
 use crate::simd::{Cpu, LaneArray, PortableSimd, Simd};
 
 const PORTABLE: PortableSimd = PortableSimd;

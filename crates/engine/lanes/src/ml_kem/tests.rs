@@ -2,7 +2,7 @@ use super::coding::{compress, decompress};
 use super::reduce::{KemFactor, Q, reduce, to_montgomery};
 use super::transform::{forward, inverse, inverse_scale};
 use super::*;
-use crate::simd::{BlindMulVector, BlindSimd, BlindVector, LaneArray, PortableSimd, Simd};
+use crate::simd::{BlindSimd, LaneArray, PortableSimd};
 
 /// Returns the words of the quarter lanes of a vector.
 fn quarters<V: Vector>(vector: V) -> Vec<i16> {

@@ -91,7 +91,7 @@ impl<'m, V> FreeSpans<'m, V> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::simd::{BlindMulVector, BlindSimd, BlindVector, LANES, PortableSimd, Simd, Vector};
+    use crate::simd::{BlindSimd, LANES, PortableSimd, Vector};
 
     #[test]
     fn spans_begin_at_their_places_and_do_not_overlap() {

@@ -1,5 +1,7 @@
 //! The leaves agree with the portable leaf, operation by operation.
 
+use zeroize::Zeroize;
+
 use super::*;
 
 /// Returns words at the edges of 52 and 64 bits, and others (SplitMix64).
@@ -90,7 +92,7 @@ fn products<S: MulSimd>(simd: S, [a, b, c]: [&Words; 3]) -> Vec<Words> {
             a.madd_hi(b, c),
             a.pinned_lo(b, c),
             a.pinned_hi(b, c),
-            MulVector::fetch(&a),
+            BlindMulVector::fetch(&a),
             a.sar::<52>(),
             a.shr_each(count),
             a.shl_each(count),

@@ -6,7 +6,7 @@ use super::super::constants::*;
 use super::super::field::{Factor, FieldFactor, FieldSimd, Sum, WideSum};
 use super::super::{power, words};
 use super::{Dice, integers, limbs, on_every_leaf, order, p};
-use crate::simd::{BlindMulVector, BlindSimd, BlindVector, LANES, Vector};
+use crate::simd::{LANES, Vector};
 
 /// Returns values at the bounds of a factor, and others.
 fn samples(dice: &mut Dice) -> [BigUint; LANES] {

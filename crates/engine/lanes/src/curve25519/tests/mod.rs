@@ -6,7 +6,7 @@ mod scalars;
 
 use num_bigint::BigUint;
 
-use crate::simd::{BlindMulVector, BlindSimd, BlindVector, LANES, MulSimd, MulVector, Words};
+use crate::simd::{LANES, MulSimd, MulVector, Words};
 
 /// Pseudorandom numbers (SplitMix64).
 pub(super) struct Dice(pub(super) u64);

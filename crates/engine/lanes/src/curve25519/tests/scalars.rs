@@ -5,7 +5,7 @@ use num_bigint::BigUint;
 use super::super::scalar::{ScalarLanes, SignedDigits};
 use super::super::words;
 use super::{Dice, integers, limbs, on_every_leaf, order};
-use crate::simd::{BlindMulVector, BlindSimd, BlindVector, LANES, MulSimd};
+use crate::simd::{LANES, MulSimd};
 
 /// Returns 512-bit numbers: multiples of L and their neighbours, the largest, and others.
 fn wide_samples(dice: &mut Dice) -> [[u8; 64]; LANES] {

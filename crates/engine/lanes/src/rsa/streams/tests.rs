@@ -8,7 +8,7 @@ use super::super::memory::SpanMemory;
 use super::super::number::negated_inverse;
 use super::super::window::LIMB;
 use super::*;
-use crate::simd::{BlindMulVector, BlindSimd, BlindVector, Cpu, LANES, PortableSimd, Vector, Words};
+use crate::simd::{Cpu, LANES, PortableSimd, Vector, Words};
 
 /// The limbs of eight numbers.
 type Numbers = Vec<Words>;

@@ -96,7 +96,7 @@ impl SignSummary {
             0 => String::new(),
             replaced => format!(" ({} earlier ones did not verify)", number(replaced)),
         };
-        let presigned = self.response.as_ref().map(|response| presigned(response)).unwrap_or_default();
+        let presigned = self.response.as_ref().map(presigned).unwrap_or_default();
         eprintln!(
             "oarlock: {zone} serial {serial}: {} with {}, {} made{replaced}, {} reused{presigned}; {seconds:.2} s on {}, \
              {} per second of CPU, reading and writing included",
