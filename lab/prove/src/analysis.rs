@@ -45,13 +45,13 @@ pub enum ProofError {
     Claim {
         /// The number of the instruction.
         at: Id,
-        /// The claim.
+        /// The assertion, as the kernel words it.
         what: String,
     },
     /// The result is not what the statement says.
     #[error("the result is not congruent to {expected}")]
     Identity {
-        /// The specification.
+        /// The number that the statement names.
         expected: String,
     },
     /// The result is out of the bounds of the statement.
@@ -78,7 +78,7 @@ pub enum ProofError {
 /// A word as an integer whose residue modulo 2^64 it is.
 #[derive(Clone, Debug)]
 pub struct Word {
-    /// The integer.
+    /// The integer over the inputs and the fresh variables.
     pub polynomial: DyadicPolynomial,
     /// Its values.
     pub interval: Interval,
@@ -132,7 +132,7 @@ impl Cases {
     }
 }
 
-/// A run of the analysis found that the case does not occur.
+/// A reason why the analysis of a case ends before the last instruction.
 #[derive(Debug)]
 pub enum Stop {
     /// No input leads to this case.

@@ -50,14 +50,14 @@ pub enum Instruction {
     ShiftRightBy(Id, Id),
     /// `sum + low52(low52(a) low52(b))`.
     MultiplyLow {
-        /// The term.
+        /// The word to which the half of the product is added.
         sum: Id,
         /// Words of which the low 52 bits count.
         factors: [Id; 2],
     },
     /// `sum + (low52(a) low52(b) >> 52)`.
     MultiplyHigh {
-        /// The term.
+        /// The word to which the half of the product is added.
         sum: Id,
         /// Words of which the low 52 bits count.
         factors: [Id; 2],
